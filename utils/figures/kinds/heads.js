@@ -16,7 +16,8 @@ kinds.heads = {
       row: Math.max(wide ? 32 : 24, Math.min(40, 110 / figure.labels.queries.length)),
       more: ({ xOf, yOf, step }) => isOff && stairs(figure, xOf, yOf, step, "stairs"),
     });
-    return withSmallMaps(width, large, smallMaps(figure, beside, wide, large.height - 20));
+    const small = figure.options.cells ? shareCells : smallMaps;
+    return withSmallMaps(width, large, small(figure, beside, wide, large.height - 20));
   },
 };
 
@@ -77,6 +78,46 @@ const smallMaps = (figure, width, wide, bottom) => {
         label(nameOf(columns, j), left + (j + 0.5) * step, 31, { class: "middle quiet" }),
         rows.labels.map((_, i) => map(i, j)),
       ]),
+    ],
+  };
+};
+
+// A cell for each map, as dark as its share: a row for each value of the first axis and a column for each of the second;
+// on a phone the other way round. Of many values every fifth is written.
+const shareCells = (figure, width, wide, bottom) => {
+  const axes = figure.options.maps.map((name) => figure.controls[name]);
+  const [rows, columns] = wide ? axes : axes.toReversed();
+  const placeOf = (i, j) => ({ [rows.name]: i, [columns.name]: j });
+  const numbers = rows.labels.flatMap((_, i) =>
+    columns.labels.map((__, j) => figure.arrayAt("share", { ...figure.place, ...placeOf(i, j) })[0]),
+  );
+  const written = ({ labels }, k) => labels.length <= 12 || k % 5 === 0;
+  const top = 38;
+  const left = 12 + widest([titled(rows.name), ...rows.labels]);
+  const step = (width - left) / columns.labels.length;
+  const height = wide ? Math.max(8, Math.min(18, (bottom - top) / rows.labels.length)) : 14;
+  const [i, j] = [rows, columns].map(({ name }) => figure.place[name]);
+  const frame = Object.keys(placeOf(i, j)).some(figure.pointed) ? "chosen thin" : "chosen";
+  const rowName = (text, k) =>
+    written(rows, k) &&
+    label(text, left - 5, top + (k + 0.5) * height + 4, { class: `end ${k === i ? "name" : "quiet"}` });
+  const columnName = (text, k) =>
+    written(columns, k) &&
+    label(text, left + (k + 0.5) * step, top - 6, { class: `middle ${k === j ? "name" : "quiet"}` });
+  return {
+    width,
+    height: top + rows.labels.length * height + 6,
+    marks: [
+      label(figure.labels.share[0], width, 13, { class: "end quiet" }),
+      label(titled(columns.name), left, 13, { class: "quiet" }),
+      label(titled(rows.name), left - 5, top - 6, { class: "end quiet" }),
+      rows.labels.map(rowName),
+      columns.labels.map(columnName),
+      cells(numbers, columns.labels.length, { left, top, step, height }),
+      rect(left + j * step - 1, top + i * height - 1, step + 2, height + 2, { class: frame, rx: 3 }),
+      rows.labels.map((_, k) =>
+        columns.labels.map((__, l) => rect(left + l * step, top + k * height, step, height, picks(placeOf(k, l)))),
+      ),
     ],
   };
 };

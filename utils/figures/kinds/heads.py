@@ -23,10 +23,11 @@ class Heads(OfQueries):
         causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place;
             None if it always is.
         free: whether every query may look at all keys.
+        cells: draw one cell in place of each small map, as dark as its share: for two axes with many values.
         options: as for ``Weights``, without panels and edge.
 
     Raises:
-        ValueError: ``maps`` or ``causal`` that name no axis.
+        ValueError: ``maps`` or ``causal`` that name no axis, or cells for one axis.
     """
 
     kind = "heads"
@@ -39,13 +40,16 @@ class Heads(OfQueries):
         maps: Sequence[str] = ("head", "layer"),
         causal: tuple[str, object] | None = None,
         free: bool = False,
+        cells: bool = False,
         **options,
     ):
         if missing := [name for name in maps if name not in axes]:
             raise ValueError(f"maps must name axes, got {missing[0]!r}")
         if causal is not None:
             check_value("causal", causal, axes)
-        self.maps, self.causal, self.free = list(maps), causal, free
+        if cells and len(maps) != 2:
+            raise ValueError(f"maps must name two axes for cells, got {len(maps)}")
+        self.maps, self.causal, self.free, self.cells = list(maps), causal, free, cells
         super().__init__(compute, axes, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -54,6 +58,6 @@ class Heads(OfQueries):
 
     @property
     def options(self) -> dict:
-        """The axes of the small maps, the axis and value of the causal mask, and no mask."""
+        """The axes of the small maps, the axis and value of the causal mask, no mask, and cells."""
         options = {"maps": self.maps, "causal": self.causal}
-        return options | ({"free": True} if self.free else {})
+        return options | {name: True for name in ("free", "cells") if getattr(self, name)}

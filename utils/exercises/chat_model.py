@@ -1,0 +1,143 @@
+"""Checks of the exercises of chapters/chat_model."""
+
+import torch
+from torch import Tensor
+
+from utils.exercises.tables import Case, against
+from utils.positions import rotate
+from utils.transformer import causal_mask
+
+_RANDOM = torch.Generator().manual_seed(0)
+_BASE = 100_000
+
+
+def _text(says: str, n: int, num_heads: int, num_key_heads: int, width: int) -> Case:
+    """A text of n pieces, and the matrices of a layer by the names in the file."""
+    d, shared = num_heads * width, num_key_heads * width
+    layer = {
+        f"attn_{part}": torch.randn(rows, d, generator=_RANDOM) / 3
+        for part, rows in (("q", d), ("k", shared), ("v", shared))
+    }
+    x = torch.randn(n, d, generator=_RANDOM)
+    return Case(says, (x, layer, num_heads, num_key_heads), f"{says} the weights and the context are right")
+
+
+@against(
+    1,
+    "Split the last axis of the queries into the heads, `unflatten(-1, (num_heads, -1))`, and exchange two axes, so "
+    "that the heads come first. Keys and values have `num_key_heads` heads.",
+    "Turn queries and keys with `rotate(…, base=100_000)`, and give each key head to the heads of its group with "
+    "`repeat_interleave(num_heads // num_key_heads, dim=0)`.",
+    "Divide by the root of the width of **one head**, and give every later piece the score minus infinity before the "
+    "softmax: `scores.masked_fill(~causal_mask(len(x)), float('-inf'))`.",
+    cases=[
+        _text("for 5 pieces, and a key head for each of 2 heads", 5, 2, 2, 6),
+        _text("for 7 pieces, and 2 key heads for 6 heads", 7, 6, 2, 4),
+    ],
+    mistakes={
+        "the matrices are not transposed | W has a row for each output: x @ W.T.": {"wrong": "W"},
+        "the scale is that of all heads | Divide by the root of the width of one head.": {"wrong": "all"},
+        "the scores are not scaled | Divide by the root of the width of a head.": {"wrong": "scale"},
+        "later pieces get weight | No piece may look at a later one.": {"wrong": "later"},
+        "nothing is turned | Rotate queries and keys, with the base 100,000.": {"wrong": "still"},
+        "the base is 10,000 | Give `rotate` the base of this network, 100,000.": {"wrong": "base"},
+        "the pairs are halves | This file's pairs are neighbours: leave out `halves`.": {"wrong": "halves"},
+        "the values are turned, too | Rotate queries and keys alone.": {"wrong": "values"},
+        "the key heads go round | Neighbouring heads share: repeat_interleave, not repeat.": {
+            "wrong": "round"
+        },
+        "the heads are joined in the wrong order | First exchange the axes again.": {"wrong": "join"},
+    },
+    parts=["the context", "the weights"],
+    last_first=True,
+)
+def attention_of_layer(x, layer, num_heads, num_key_heads, *, wrong="") -> tuple[Tensor, Tensor]:
+    parts = []
+    for part, heads in (("q", num_heads), ("k", num_key_heads), ("v", num_key_heads)):
+        matrix = layer[f"attn_{part}"]
+        parts.append((x @ (matrix if wrong == "W" else matrix.T)).unflatten(-1, (heads, -1)).transpose(0, 1))
+    for i in range({"still": 0, "values": 3}.get(wrong, 2)):
+        parts[i] = rotate(parts[i], base=10_000 if wrong == "base" else _BASE, halves=wrong == "halves")
+    q, k, v = parts
+    group = num_heads // num_key_heads
+    k, v = (p.repeat(group, 1, 1) if wrong == "round" else p.repeat_interleave(group, dim=0) for p in (k, v))
+    scores = q @ k.mT / {"all": x.shape[1], "scale": 1}.get(wrong, q.shape[-1]) ** 0.5
+    if wrong != "later":
+        scores = scores.masked_fill(~causal_mask(len(x)), -torch.inf)
+    weights = scores.softmax(dim=-1)
+    context = weights @ v
+    return context.reshape(x.shape) if wrong == "join" else context.transpose(0, 1).flatten(1), weights
+
+
+def _block(d: float, numbers: list[int]) -> Case:
+    scale = torch.tensor([d], dtype=torch.float16).view(torch.uint8)
+    block = torch.cat([scale, torch.tensor(numbers, dtype=torch.int8).view(torch.uint8)])
+    return Case(
+        f"for d = {d:g} and q = {numbers[0]}, {numbers[1]}, …", (block,), f"a block with d = {d:g} is right"
+    )
+
+
+@against(
+    2,
+    "The first two bytes are *d*: `block[:2].view(torch.float16)`.",
+    "`block[2:].view(torch.int8)` reads the other bytes with their signs. Multiply by *d* in float32.",
+    cases=[
+        _block(0.5, [*range(2, 34)]),
+        _block(0.25, [*range(-16, 16)]),
+        _block(-0.125, [127, -128, *range(30)]),
+    ],
+    mistakes={
+        "the signs are lost | A byte above 127 stands for a negative number: view(torch.int8).": {
+            "kind": torch.uint8
+        },
+        "d is missing | Multiply by d.": {"factor": torch.ones_like},
+        "the two bytes of d are read as numbers, too | The numbers begin after two bytes.": {"first": 0},
+    },
+    parts=["the 32 numbers"],
+)
+def decode_8_bits(block, *, kind=torch.int8, factor=lambda d: d, first=2) -> Tensor:
+    d = block[:2].view(torch.float16).float()
+    return factor(d) * block[first:].view(kind).float()
+
+
+def _run(text: list[int], place: int) -> int:
+    """How many pieces before ``place`` are those at the end of the text."""
+    length = 0
+    while length < place and text[place - 1 - length] == text[-1 - length]:
+        length += 1
+    return length
+
+
+def _shortest_match(text, num) -> list[int]:
+    """What came after the last earlier place of the last piece alone."""
+    places = [place for place in range(1, len(text)) if text[place - 1] == text[-1]]
+    return text[places[-1] : places[-1] + num] if places else []
+
+
+@against(
+    3,
+    "For each earlier place, count how many pieces before it are the same as the last pieces of the text.",
+    "Keep the place with the longest run; with `>=` a later place wins against an earlier one with the same run.",
+    cases=[
+        Case(
+            "for 4 5 6 1 5 6 and 2 pieces",
+            ([4, 5, 6, 1, 5, 6], 2),
+            "the pieces after the earlier run are returned",
+        ),
+        Case("for 1 2 3 9 7 3 8 2 3", ([1, 2, 3, 9, 7, 3, 8, 2, 3], 1), "the longest run is found"),
+        Case("for 1 2 5 1 2 6 1 2", ([1, 2, 5, 1, 2, 6, 1, 2], 3), "of two equal runs the later is taken"),
+        Case("for 1 2 3, where nothing stood before", ([1, 2, 3], 2), "where nothing fits the list is empty"),
+    ],
+    mistakes={
+        "the run itself is returned | Return what came after it.": {"at": -1},
+        "the last piece alone was compared | Compare as many pieces as are the same.": _shortest_match,
+        "the earliest place is taken | Of two runs of the same length take the later one.": {"last": False},
+        "something is returned though no piece fits | Return an empty list there.": {"shortest": 0},
+    },
+)
+def longest_draft(text, num, *, last=True, at=0, shortest=1) -> list[int]:
+    places = [place for place in range(1, len(text)) if _run(text, place) >= shortest]
+    if not places:
+        return []
+    best = max(places, key=lambda place: (_run(text, place), place if last else -place))
+    return text[best + at : best + at + num]
