@@ -81,7 +81,8 @@ class ChatLayer(nn.Module):
         base: of the rotary positions.
         eps: what the norms add to the mean square before the root.
 
-    Source: Touvron et al. (2023), section 2.2. Explained in chapters/chat_model.
+    Source: Touvron et al. (2023), section 2.2; Zhang and Sennrich (2019) for the norm. Explained in
+    chapters/chat_model.
     """
 
     def __init__(
