@@ -22,7 +22,10 @@ def _css_variables(*, dark: bool) -> str:
     return ";".join(f"--{variable}:{COLOURS[name][dark]}" for variable, name in _COLOURS.items())
 
 
-_STYLE = (
+#: The style of the drawing, and of others that look like it.
+#:
+#: :meta hide-value:
+STYLE = (
     f".architecture{{margin:1rem 0;{_css_variables(dark=False)};--dim:#6b6b6b;--faint:#ccc;"
     "--paper:var(--pst-color-background,var(--jp-layout-color0,#fff))}"
     # On screens only: a dark page is printed in light colours.
@@ -80,7 +83,7 @@ class Architecture:
         return re.sub('<g class="([a-z ]+)', with_state, drawing)
 
     def _repr_html_(self) -> str:
-        return f'<figure class="architecture"><style>{_STYLE}</style>{self.svg()}</figure>'
+        return f'<figure class="architecture"><style>{STYLE}</style>{self.svg()}</figure>'
 
     def __repr__(self) -> str:
         return f"Encoder, attention and decoder; in colour: {', '.join(self.lit)}"

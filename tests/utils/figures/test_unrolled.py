@@ -1,0 +1,52 @@
+"""The drawing of a decoder in time: what its states have read and chosen, and in Chromium whether it can be read."""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser
+from stored_figures import COLLISIONS
+
+from utils.figures.unrolled import unrolled
+
+pytestmark = pytest.mark.browser
+
+
+def rows(attention: bool) -> dict[str, list[str]]:
+    """The texts to the right of each name, from left to right."""
+    texts = re.findall(
+        r'<text x="([-\d.]+)" y="([\d.]+)"[^>]*>(.*?)</text>', unrolled(attention=attention).svg()
+    )
+    lines: dict[str, list[tuple[float, str]]] = {}
+    for x, y, text in texts:
+        lines.setdefault(y, []).append((float(x), re.sub("<.*?>", "", text)))
+    return {name: texts for name, *texts in ([text for _, text in sorted(line)] for line in lines.values())}
+
+
+@pytest.mark.parametrize(("attention", "first"), [(False, 0), (True, 4)])
+def test_a_state_has_read_what_the_state_before_has_chosen(attention: bool, first: int) -> None:
+    drawn = rows(attention)
+    assert drawn["state"] == [f"s{first + step}" for step in range(3)]
+    read, chosen = drawn["has read"], drawn["has chosen"]
+    assert drawn["reads"] == [text.split()[-1] for text in read[1:]]
+    assert read[2].split()[-1] == chosen[1]
+    assert drawn["chooses"] == chosen[not first :]  # the state 0 has chosen nothing
+    assert all(word in unrolled(attention=attention).alt for word in [*drawn["chooses"], *drawn["reads"]])
+
+
+def test_each_step_has_a_context_of_its_own_with_attention_alone() -> None:
+    assert rows(attention=True)["context"] == ["c5", "c6"]
+    assert "context" not in rows(attention=False)
+
+
+@pytest.mark.parametrize("attention", [False, True])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_every_label_can_be_read(browser: Browser, width: int, attention: bool) -> None:
+    with browser.new_context(viewport={"width": width, "height": 900}) as context:
+        page = context.new_page()
+        drawing = unrolled(attention=attention)._repr_html_()
+        page.set_content(f'<body style="margin:0;padding:0 32px">{drawing}')
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator("figure").evaluate(COLLISIONS) == []
+        scale = page.locator("svg").bounding_box()["width"] / 348
+        sizes = "texts => texts.map(text => parseFloat(getComputedStyle(text).fontSize))"
+        assert min(page.locator("text").evaluate_all(sizes)) * scale >= 11
