@@ -141,6 +141,27 @@ def scores(name: str = "scores") -> Heads:
     )
 
 
+def cells(name: str = "cells") -> Heads:
+    """A cell for each of many heads."""
+    return Heads(
+        lambda score, head, layer: {
+            "weights": _weights(10 * head + layer, 5, 4),
+            "share": (head + 1) / 4 if score == "flat" else (layer + head) / 15,
+        },
+        {"score": ["flat", "rising"], "head": range(3), "layer": range(13)},
+        queries=FRENCH[:5],
+        keys=ENGLISH[:4],
+        maps=("layer", "head"),
+        cells=True,
+        free=True,
+        labels={"share": ["as in the map"]},
+        name=name,
+        alt="A heat map of the chosen head, and a table of 13 layers by 3 heads.",
+        say="Head {head} of layer {layer}: {query}.",
+        start={"score": "rising", "layer": 7, "query": "trouvé"},
+    )
+
+
 def bars(name: str = "bars") -> Bars:
     return Bars(
         lambda valid_length, fill: {
@@ -313,6 +334,7 @@ def examples() -> dict[str, Figure]:
         two_maps(),
         lost(),
         heads(),
+        cells(),
         scores(),
         bars(),
         curve(),
