@@ -284,7 +284,7 @@ def test_words_are_drawn_as_transformers_draws_them(temperature, top_p):
 
 def test_top_p_1_keeps_all_words_0_one():
     torch.testing.assert_close(next_word_probabilities(LOGITS), LOGITS.softmax(dim=-1))
-    assert next_word_probabilities(torch.tensor([99.0, 100.0]), temperature=1e-37).tolist() == [0, 1]
+    assert next_word_probabilities(torch.tensor([99.0, 100.0]), temperature=1e-308).tolist() == [0, 1]
     spread = torch.zeros(1001)
     assert (next_word_probabilities(spread) > 0).all()
     assert next_word_probabilities(spread, top_p=1e-9).tolist() == [1.0, *[0.0] * 1000]
