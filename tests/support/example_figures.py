@@ -119,28 +119,6 @@ def heads(name: str = "heads") -> Heads:
     )
 
 
-def scores(name: str = "scores") -> Heads:
-    """Small maps of one axis, without a mask."""
-    return Heads(
-        lambda step, score: {
-            "weights": _weights(step + len(score), 9, 8),
-            "gold": torch.eye(9, 8, dtype=torch.bool),
-            "share": len(score) / 10 / (1 + step),
-        },
-        {"step": [0, 1, 5], "score": ["dot", "cosine", "additive"]},
-        queries=FRENCH,
-        keys=ENGLISH,
-        maps=["score"],
-        free=True,
-        play="step",
-        labels={"share": ["weight on gold links"], "gold": ["gold link"]},
-        name=name,
-        alt="A heat map, and a small one by each of three scores.",
-        say="{query} by the {score} score at step {step}.",
-        start={"step": 1, "query": "fleur"},
-    )
-
-
 def cells(name: str = "cells") -> Heads:
     """A cell for each of many heads."""
     return Heads(
@@ -240,19 +218,6 @@ def alignment(name: str = "align") -> Alignment:
     )
 
 
-def chinese(name: str = "chinese") -> Alignment:
-    """Short enough for two lines on a desk, and with characters of another script."""
-    return Alignment(
-        lambda step: {"weights": _weights(step, 3, 4, scale=step)},
-        {"step": [0, 3]},
-        source=["红", "车", "很", "快"],
-        target=["the", "red", "car"],
-        name=name,
-        alt="A Chinese and an English sentence and bands between their words.",
-        say="{word} looks at {step}.",
-    )
-
-
 def decoding(name: str = "decoding") -> DecodingSteps:
     return DecodingSteps(record(), name=name, invite="Press play to follow the decoder.")
 
@@ -335,11 +300,9 @@ def examples() -> dict[str, Figure]:
         lost(),
         heads(),
         cells(),
-        scores(),
         bars(),
         curve(),
         alignment(),
-        chinese(),
         decoding(),
         plane(),
         looked_at(),

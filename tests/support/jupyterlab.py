@@ -88,16 +88,6 @@ def write_notebook(path: Path, *cells: str) -> None:
     nbformat.write(new_notebook(cells=[new_code_cell(source) for source in cells], metadata=kernel), path)
 
 
-def trust_in_the_dark(folder: Path, notebook: str) -> None:
-    """JupyterLab over this folder will have its dark theme, and show all that the notebook has stored."""
-    settings = folder / ".jupyter" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
-    settings.mkdir(parents=True)
-    (settings / "themes.jupyterlab-settings").write_text('{"theme": "JupyterLab Dark"}', "utf-8")
-    command = [sys.executable, "-m", "jupyter", "trust", notebook]
-    own = {"JUPYTER_CONFIG_DIR": str(folder / ".jupyter"), "JUPYTER_DATA_DIR": str(folder / ".jupyter")}
-    subprocess.run(command, cwd=folder, env=os.environ | own, check=True, capture_output=True)
-
-
 def open_notebook(browser: Browser, address: str, notebook: str) -> Page:
     """A window on the notebook as it is stored; requests to any other host are refused."""
     context = browser.new_context(viewport={"width": 1280, "height": 1000}, reduced_motion="reduce")

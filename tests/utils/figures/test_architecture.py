@@ -6,10 +6,9 @@ import xml.etree.ElementTree as ET
 import pytest
 import torch
 from playwright.sync_api import Browser
-from stored_figures import COLLISIONS, rgb
+from stored_figures import COLLISIONS
 
 from utils.figures.architecture import PARTS, architecture
-from utils.figures.colours import COLOURS
 
 pytestmark = pytest.mark.browser
 
@@ -39,19 +38,6 @@ def test_the_chosen_part_alone_is_lit(part: str) -> None:
     assert part in architecture(part).alt.rsplit(".", 2)[1]
 
 
-@pytest.mark.parametrize(
-    ("lit", "message"),
-    [
-        ("softmax", "no part 'softmax', only encoder, scores, weights, context, decoder"),
-        (("scores", "head"), "no part 'head'"),
-        ((), "at least one part"),
-    ],
-)
-def test_an_unknown_part_is_refused(lit, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        architecture(lit)
-
-
 def test_the_weights_are_those_of_the_chapters() -> None:
     weights = torch.softmax(torch.tensor(list(VECTORS.values())) @ torch.tensor(QUERY), dim=0)
     drawn = architecture().svg()
@@ -71,20 +57,3 @@ def test_every_label_can_be_read(browser: Browser, width: int) -> None:
         sizes = "texts => texts.map(text => parseFloat(getComputedStyle(text).fontSize))"
         assert min(page.locator("text").evaluate_all(sizes)) * scale >= 11
         assert min(page.locator(".sub").evaluate_all(sizes)) * scale >= 9
-
-
-def test_each_role_has_the_colour_of_the_book(browser: Browser) -> None:
-    for theme, media, dark in (("light", "screen", 0), ("dark", "screen", 1), ("dark", "print", 0)):
-        with browser.new_context() as context:
-            page = context.new_page()
-            page.set_content(
-                f'<html data-theme="{theme}">{architecture(("scores", "context"))._repr_html_()}'
-            )
-            page.emulate_media(media=media)
-            for line, role in {"q": "query", "k": "key", "v": "value", "n": "grey"}.items():
-                shown = page.locator(f".on .line.{line}, .on .box.{line}").first
-                assert shown.evaluate("line => getComputedStyle(line).stroke") == rgb(COLOURS[role][dark])
-            grey = "#484848" if dark else "#cccccc"
-            assert page.locator(".off .line").first.evaluate("line => getComputedStyle(line).stroke") == rgb(
-                grey
-            )

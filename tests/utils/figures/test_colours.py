@@ -1,15 +1,11 @@
 """The colours of the figures: far enough from their ground, and from each other for every kind of colour vision."""
 
 import itertools
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from utils.figures.colours import COLOURS
-
-BOOK = Path(__file__).resolve().parents[3] / "book"
 
 #: What people see who lack one kind of cone (Machado, Oliveira and Fernandes 2009, severity 1), in linear RGB.
 VISION = {
@@ -74,22 +70,3 @@ def test_roles_differ_in_any_colour_vision(vision, dark):
     for one, other in itertools.combinations(ROLES, 2):
         seen = [lab(VISION[vision] @ linear(COLOURS[name][dark])) for name in (one, other)]
         assert np.linalg.norm(seen[0] - seen[1]) > 10, f"{one} and {other}"
-
-
-def test_the_page_on_notation_names_the_same_colours():
-    page = (BOOK / "notation.md").read_text("utf-8")
-    colour = r'<span class="patch" style="background: (#\w+)"></span> `(#\w+)`'
-    listed = re.findall(rf"^\| (\w+).*?\| {colour} \| {colour} \|$", page, re.MULTILINE)
-    expected = {
-        "queries": "query",
-        "keys": "key",
-        "values": "value",
-        "weights": "weight",
-        "what": "ink",
-        "scores": "grey",
-        "probabilities": "violet",
-    }
-    named = {what: COLOURS[name] for what, name in expected.items()}
-    # The patch of a colour has the colour that is named beside it.
-    assert {what: (light, dark) for what, _, light, _, dark in listed} == named
-    assert {what: (light, dark) for what, light, _, dark, _ in listed} == named

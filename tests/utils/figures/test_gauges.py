@@ -8,7 +8,7 @@ import pytest
 import torch
 from pictures import marks, texts
 
-from utils.figures import Alignment, Weights
+from utils.figures import Weights
 
 KEPT = {0: 1.0, 3: 0.25, 9: 0.5, 27: 0.0}
 
@@ -50,35 +50,3 @@ def test_each_curve_has_its_name_and_its_number() -> None:
         written = set(texts(figure().draw(head=head, step=step)))
         assert {f"right words {KEPT[step]:.0%}", f"lost {(1 - KEPT[step]) / head + 1e-9:.0%}"} <= written
         assert f"step {step}" in written  # on the grip
-
-
-def test_a_curve_says_where_its_word_looks_right() -> None:
-    rows = torch.tensor([[[0.25, 0.75, 0.0], [0.2, 0.5, 0.3]], [[0.75, 0.25, 0.0], [0.2, 0.5, 0.3]]])
-    words = Alignment(
-        lambda step, gold_links: {"weights": rows[step], "own": rows[step][:, 1]},
-        {"step": [0, 1], "gold_links": ["hidden", "shown"]}, gold=[(0, 1)], gauges=("weight", {"own": ""}),
-        source=["red", "car", "."], target=["voiture", "rouge"], play="step", name="f", alt="", say="",
-    )  # fmt: skip
-    # At step 0 the word looks at its gold link: a dot. At step 1 it does not: a cross. The other has no gold link.
-    for step, dots, crosses in ((0, 1, 0), (1, 0, 1)):
-        svg = words.draw(step=step, word="voiture")
-        assert len(marks(svg, "circle", "weight", "outlined")) == dots
-        assert len(marks(svg, "circle", "paper")) == crosses
-        assert not curves(words.draw(step=step, word="rouge"))
-
-
-RISING = "gauges need an axis of several rising numbers that is played first, got "
-
-
-@pytest.mark.parametrize(
-    ("message", "changes"),
-    [
-        (RISING + r"\[\]", {"play": None}),
-        (RISING + r"\['query'\]", {"play": "query"}),
-        (RISING, {"compute": lambda step: {"weights": torch.eye(2), "kept": 1.0}, "axes": {"step": [3, 1]}}),
-        ("'found', a number or one per choice, got None", {"gauges": ("words", {"found": "words found"})}),
-    ],
-)
-def test_what_no_gauge_can_show_is_refused(message: str, changes: dict) -> None:
-    with pytest.raises(ValueError, match=message):
-        figure(**changes)

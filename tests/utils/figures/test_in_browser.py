@@ -240,23 +240,6 @@ def mark(shown: Locator, choice: dict) -> Locator:
     return shown.locator(f"rect[data-pick='{json.dumps(choice, separators=(',', ':'))}']").last
 
 
-def test_hovering_shows_and_changes_nothing(desk: Page) -> None:
-    shown, figure = opened(desk, "heat"), FIGURES["heat"]
-    mark(shown, {"query": 2}).click()
-    desk.mouse.move(0, 0)
-    before = "#heat?d=4&query=2&valid_length=6"
-    desk.wait_for_function("address => location.hash === address", arg=before)
-    mark(shown, {"query": 4, "column": 2, "panel": 0}).hover()
-    expect(shown.locator(".xp-say")).to_have_text(figure.sentence(query=4))
-    drawn(shown)
-    number = figure.array("weights")[4, 2]
-    assert f">{number:.2f}</text></g>" in picture_of(shown)  # the cell under the mouse has its number
-    expect(slider(shown, "query")).to_have_value("2")
-    desk.mouse.move(0, 0)
-    shows(shown, "heat", query=2)
-    assert desk.evaluate("location.hash") == before
-
-
 @pytest.mark.parametrize(
     ("page", "name"),
     [*itertools.product(("desk", "phone"), ("heat", "heads", "align", "decoding")), ("desk", "plane")],
@@ -446,16 +429,6 @@ def test_play_runs_to_the_end(stopped: Page) -> None:
     handle.press("ArrowRight")  # whoever takes hold of a control stops the run
     stopped.clock.run_for(3000)
     check(2, "play")
-    # So does a link, also to another figure.
-    play.press("Enter")
-    stopped.evaluate(
-        """() => new Promise(arrived => {
-            addEventListener("hashchange", arrived, {once: true});
-            location.hash = "#bars?valid_length=3";
-        })"""
-    )
-    stopped.clock.run_for(3000)
-    check(2, "play")
     reset(shown)
     # Where motion is not wanted it takes one step per press, from the start after the reset.
     stopped.emulate_media(reduced_motion="reduce")
@@ -463,17 +436,6 @@ def test_play_runs_to_the_end(stopped: Page) -> None:
         play.press("Enter")
         stopped.clock.run_for(3000)
         check(value, "play")
-
-
-def test_next_goes_through_stages_and_words(desk: Page) -> None:
-    shown, figure = opened(desk, "decoding"), FIGURES["decoding"]
-    words = len(figure.labels["target"])
-    for word, stage_name in [
-        *itertools.product(range(words), figure.axes["stage"]),
-        (0, figure.axes["stage"][0]),
-    ]:
-        shows(shown, "decoding", word=word, stage=stage_name)
-        shown.get_by_role("button", name="next", exact=True).click()
 
 
 # -- the address ----------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """The look of the figures: what a heat map shows, which errors it names, and that every glyph is there."""
 
-import re
 import warnings
 from xml.etree import ElementTree
 
@@ -40,12 +39,6 @@ def weights(*shape):
 
 def labels(axis):
     return [label.get_text() for label in axis.get_ticklabels()]
-
-
-# -- the style ------------------------------------------------------------------------------------------------
-
-
-# -- the glyphs -----------------------------------------------------------------------------------------------
 
 
 def test_the_fonts_have_the_letters_of_all_languages(style):
@@ -98,20 +91,6 @@ def test_heatmap_hatches_masked_cells():
     assert not plotting.heatmap(weights(2, 3), mask=torch.ones(2, 3, dtype=torch.bool)).patches
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"queries": ["a", "b", "c"]}, "queries must have 2 labels, got 3"),
-        ({"keys": ["a", "b"]}, "keys must have 3 labels, got 2"),
-        ({"keys": []}, "keys must have 3 labels, got 0"),
-    ],
-)
-def test_heatmap_counts_labels(wrong, message):
-    with pytest.raises(ValueError, match=message):
-        plotting.heatmap(weights(2, 3), **wrong)
-    assert not plt.get_fignums(), "nothing is drawn when the labels are wrong"
-
-
 # -- drawings as SVG ------------------------------------------------------------------------------------------
 
 
@@ -146,16 +125,3 @@ def test_a_drawing_brings_its_chinese_letters_only(style):
     _, ax = plt.subplots()
     ax.set_title("cat")
     assert "@font-face" not in next(named(drawing(ax.figure), "style")).text
-
-
-def test_two_drawings_share_no_id(style):
-    def ids(root):
-        return {element.get("id") for element in root.iter() if element.get("id")}
-
-    first, second = drawing(), drawing(plotting.heatmap(weights(5, 7)).figure)
-    assert ids(first)
-    assert ids(second)
-    assert not ids(first) & ids(second)
-    for root in (first, second):
-        text = ElementTree.tostring(root, encoding="unicode")
-        assert set(re.findall(r'(?:href="|url\()#([\w-]+)', text)) == ids(root)

@@ -1,7 +1,6 @@
 """Distributions as bars: as high as their numbers, over their labels, and what is forbidden or not known."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 import torch
@@ -51,19 +50,3 @@ def test_a_phone_names_allowed_and_forbidden_together() -> None:
     ):  # fmt: skip
         written = texts(example().draw(328, valid_length=n))
         assert {text for text in written if "allowed" in text or "forbidden" in text} == words
-
-
-@pytest.mark.parametrize(
-    ("message", "make"),
-    [
-        (r"'p' of shape \(3,\), got \(4,\)", lambda: small(bars="abc", edge=None)),
-        ("edge must name an axis of the values 0 to 5", lambda: small(bars="abcde")),
-        (
-            r"'verdict' of shape \(1,\), got \(2,\)",
-            lambda: small(panels={"p": ""}, labels={"verdicts": ["right", "wrong", "lost"]}),
-        ),
-    ],
-)
-def test_what_does_not_fit_is_refused(message: str, make: Callable) -> None:
-    with pytest.raises(ValueError, match=message):
-        make()

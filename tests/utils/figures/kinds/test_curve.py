@@ -53,18 +53,3 @@ def test_readings_are_dots_with_their_weights_below() -> None:
     heights = sizes(bars, "height")
     assert [height / heights[0] for height in heights] == pytest.approx([1, 0.25, 0], abs=1e-3)
     assert texts(drawn, "number") == ["1.00"]  # above the largest
-
-
-@pytest.mark.parametrize(
-    ("message", "changes"),
-    [
-        ("x and y of points must have the same shape", {"points": (X[:1], Y)}),
-        ("grid and truth must have the same shape", {"truth": Y}),
-        (r"'estimate' of shape \(9,\), got", {"grid": torch.arange(9.0), "truth": torch.arange(9.0)}),
-        (r"'weights' of shape \(4,\), got \(3,\)", {"points": (torch.arange(4.0),) * 2}),
-        ("the axes kernel, bandwidth and query", {"axes": {"kernel": ["near"], "query": [0]}}),
-    ],
-)
-def test_what_does_not_fit_is_refused(message: str, changes: dict) -> None:
-    with pytest.raises(ValueError, match=message):
-        small(**changes)

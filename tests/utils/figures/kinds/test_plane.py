@@ -52,25 +52,3 @@ def test_the_page_computes_what_torch_does(name: str, places: dict) -> None:
     assert stage.sentence(state) == (
         f"{name}: most weight goes to {ENGLISH[best]}, {weights[best]:.0%}. The nearest key is {ENGLISH[nearest]}."
     )
-
-
-DOT = {"form": "dot", "w_q": torch.eye(2), "w_k": torch.eye(2)}
-
-
-@pytest.mark.parametrize(
-    ("message", "changes"),
-    [
-        ("there are 2 points and 3 labels", {"keys": "abc"}),
-        (r"the point \(1.0, 2.0\) lies outside of the box \(0, 1, 0, 1\)", {"points": [(0, 0), (1, 2)]}),
-        (r"the point \(0.0, -1.0\) lies outside", {"query": (0, -1)}),
-        ("the sentence names 'worst'", {"say": "{worst}"}),
-    ],
-)
-def test_what_does_not_fit_is_refused(message: str, changes: dict) -> None:
-    options = {
-        "scorers": {"dot": DOT}, "keys": "ab", "points": [(0, 0), (1, 1)], "query": (0, 0), "box": (0, 1, 0, 1),
-        "axes_labels": ("x", "y"),
-        "name": "f", "alt": "", "say": "{score}",
-    } | changes  # fmt: skip
-    with pytest.raises(ValueError, match=message):
-        Plane(options.pop("scorers"), **options)

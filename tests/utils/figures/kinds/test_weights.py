@@ -96,13 +96,11 @@ def test_a_lost_word_says_where_it_was_lost() -> None:
         (r"'written' of shape \(2,\), got None", lambda: small(labels={"written": ["one"]})),
         ("2 rows of 2 squares are not 5 keys", lambda: small(squares=(2, 2))),
         (r"'image' of shape \(1, 5, 3\), got None", lambda: small(squares=(1, 5))),
-        (
-            "causal must name an axis and one of its values",
-            lambda: Heads(dict, {"head": [1], "layer": [1], "mask": ["on"]}, causal=("mask", "off")),
-        ),
+        ("causal must name an axis and one of its values",
+         lambda: Heads(dict, {"head": [1], "layer": [1], "mask": ["on"]}, causal=("mask", "off"))),
         ("maps must name axes, got 'layer'", lambda: Heads(dict, {"head": [1]})),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_fit_is_refused(message: str, make: Callable) -> None:
     with pytest.raises(ValueError, match=message):
         make()
