@@ -122,10 +122,3 @@ def test_the_references_list_what_chapters_cite() -> None:
     for chapter in CHAPTERS:
         for name in work.findall((ROOT / f"{chapter}.ipynb").read_text("utf-8")):
             assert name.lower() in listed.lower(), f"{chapter} cites it, book/references.bib does not list it"
-
-
-def test_binder_finds_the_files_that_it_reads() -> None:
-    # pip reads these paths relative to the folder of the file that names them.
-    told = (ROOT / ".binder" / "requirements.txt").read_text("utf-8")
-    for name in re.findall(r"^-[cr] (\S+)$", told, re.MULTILINE):
-        assert (ROOT / ".binder" / name).is_file(), name

@@ -216,14 +216,3 @@ def test_an_entry_unfolds_where_it_is_named(reader: Visit) -> None:
     page.goto(f"{BOOK.as_uri()}/book/api/models.html#utils.attention.masked_softmax")
     expect(page.locator("[id='utils.attention.masked_softmax']")).to_be_in_viewport()
     assert page.locator("details.entry[open]").count() == 1
-
-
-def test_paper_is_light(browser: Browser) -> None:
-    with Visit(browser, color_scheme="dark") as visit:
-        page = visit.page("book/index")
-        theme = "document.documentElement.dataset.theme"
-        themes = [
-            page.evaluate(f"type => {{ dispatchEvent(new Event(type)); return {theme} }}", event)
-            for event in ("beforeprint", "afterprint")
-        ]
-        assert themes == ["light", "dark"]

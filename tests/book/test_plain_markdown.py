@@ -80,21 +80,12 @@ def test_the_example_of_the_guide_is_a_question(build) -> None:
     ("question", "answers", "kind", "told"),
     [
         (CHOICES, ["**No.** x", "**Right.** y", "**No.** z"], "one", [{}, {"right": True}, {}]),
-        (
-            CHOICES,
-            ["**Right.** x", "**No.** y", "**Right.** z"],
-            "all",
-            [{"right": True}, {}, {"right": True}],
-        ),
-        (
-            NUMBER,
-            ["**Right: 0.25 ± 0.01.** x", "**No: −4.** y", "**No.** z"],
-            "number",
-            [{"right": True, "number": 0.25, "within": 0.01}, {"number": -4, "within": 0}, {}],
-        ),
+        (CHOICES, ["**Right.** x", "**No.** y", "**Right.** z"], "all", [{"right": True}, {}, {"right": True}]),
+        (NUMBER, ["**Right: 0.25 ± 0.01.** x", "**No: −4.** y", "**No.** z"], "number",
+         [{"right": True, "number": 0.25, "within": 0.01}, {"number": -4, "within": 0}, {}]),
     ],
     ids=["one", "all", "number"],
-)
+)  # fmt: skip
 def test_the_form_of_a_question_tells_its_kind(build, question, answers, kind, told):
     page, warnings = build(quiz(question, *answers))
     (box,) = page.select(".quiz")

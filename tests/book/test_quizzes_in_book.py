@@ -218,35 +218,3 @@ def test_a_finger_can_answer_without_storage(browser: Browser) -> None:
         assert targets.count() > 20
         assert targets.evaluate_all(SMALL) == []
         assert page.evaluate("Object.keys(localStorage).filter(key => key.startsWith('quizzes'))") == []
-
-
-def test_without_a_script_the_answers_are_folded(browser: Browser) -> None:
-    with Visit(browser, java_script_enabled=False) as visit:
-        page = visit.page(PAGE)
-        quizzes = page.locator(".quiz")
-        assert quizzes.count() == len(html(PAGE).select(".quiz"))
-        for name in ONE_OF_EACH.values():
-            box = page.locator(f"#quiz-{name}")
-            first = box.locator("details li").first
-            expect(first).to_be_hidden()
-            box.locator("summary").press("Enter")
-            expect(first).to_be_visible()
-
-
-def test_on_paper_all_answers_are_given(window: Visit, page: Page) -> None:
-    page.emulate_media(media="print")
-    assert page.locator(".quizzes button:visible").count() == 0
-    explanations = page.locator(".quiz-feedback li")
-    assert explanations.count() == page.locator(".quiz-feedback li:visible").count() > 20
-    # What the reader would give to get an answer comes before its mark.
-    given = page.locator("#quiz-gradient-of-second li").evaluate_all(
-        """all => all.map(li => li.querySelector("strong"))
-            .map(mark => [getComputedStyle(mark, "::before").content, mark.textContent])"""
-    )
-    page.emulate_media(media="screen")
-    for (before, mark), item in zip(
-        given, html(PAGE).select("#quiz-gradient-of-second details li"), strict=True
-    ):
-        word, _, value = item.strong.get_text().removesuffix(".").partition(": ")
-        assert mark == f"{word}."
-        assert before == (f'"{value}: "' if value else "none")

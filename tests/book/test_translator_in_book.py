@@ -1,7 +1,6 @@
 """The translators in frames of the book: they translate, and look like the page around them."""
 
 import gzip
-import re
 from collections.abc import Iterator
 
 import pytest
@@ -70,24 +69,3 @@ def test_a_folded_translator_loads_when_it_is_unfolded(visit):
     inside.get_by_role("textbox").fill("她打了他。")
     expect(inside.locator(".line")).to_contain_text("She hit him")
     assert [name for name in asked if name.endswith("-zh.html") or name.startswith("zh-")] == ["zh-en.html"]
-
-
-@pytest.mark.parametrize("name", ["book/index", "chapters/bahdanau_decoder"])
-def test_the_frame_has_the_colours_and_the_typeface_of_the_book(visit, name):
-    inside = opened(visit, name)
-    colours = []
-    for theme in ("light", "dark"):
-        visit.page(name).evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
-        expect(inside.locator("html")).to_have_attribute("style", re.compile(f"color-scheme: {theme}"))
-        colours.append(inside.locator("body").evaluate("body => getComputedStyle(body).backgroundColor"))
-    assert colours == ["rgb(255, 255, 255)", "rgb(18, 18, 18)"]
-    box = visit.page(name).locator(":has(> iframe.translator)").first
-    assert box.evaluate("box => getComputedStyle(box).backgroundColor") == "rgba(0, 0, 0, 0)"
-    family = (
-        "body => [getComputedStyle(body).fontFamily.split(',')[0], document.fonts.check('16px Course Sans')]"
-    )
-    around = (
-        visit.page(name).locator("body").evaluate("body => getComputedStyle(body).fontFamily.split(',')[0]")
-    )
-    assert inside.locator("body").evaluate(family) == [around, True]
-    assert inside.locator("body").evaluate("() => document.fonts.size") >= 1
