@@ -18,7 +18,7 @@ from gguf import GGUFReader
 from gguf.quants import dequantize
 from jaxtyping import Bool, Float, Int
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from torch import Tensor, nn
 
 from utils.attention import DotProductAttention, check_count, check_mask
@@ -389,7 +389,7 @@ def _tokenizer(facts: dict[str, Any]) -> Tokenizer:
     marks = [
         p for p, kind in zip(pieces, facts["tokenizer.ggml.token_type"], strict=True) if kind == _CONTROL
     ]
-    tokenizer.add_special_tokens([AddedToken(mark, special=True, normalized=False) for mark in marks])
+    tokenizer.add_special_tokens(marks)
     return tokenizer
 
 
