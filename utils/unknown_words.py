@@ -1,11 +1,10 @@
-"""Unknown words: replace each <unk> that a translator writes by a translation or a copy of the source word.
+"""Unknown words: replace each <unk> that a translator writes by a copy of a source word.
 
 Works on words and attention weights; the vocabularies are in ``corpus.vocabulary``.
-Explained in chapters/chinese_english (Further) and chapters/attention_variants.
+Explained in chapters/attention_variants.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from jaxtyping import Float
 from torch import Tensor
@@ -14,66 +13,25 @@ from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import SPECIAL_TOKENS, UNK
 from utils.errors import CourseError
 
-__all__ = ["learn_dictionary", "point_at_source", "read_pointers", "replace_unknown"]
-
-
-def learn_dictionary(
-    sources: Sequence[Sequence[str]],
-    targets: Sequence[Sequence[str]],
-    links: Sequence[Iterable[tuple[int, int]]],
-) -> dict[str, str]:
-    """The translation of each source word: the target word with which it is linked most often.
-
-    Of equally frequent target words, the one that is linked first is taken.
-
-    Args:
-        sources: the words of each source sentence.
-        targets: the words of its translation.
-        links: for each sentence pair its links (source position, target position), as from
-            :func:`utils.metrics.links_from_weights`.
-
-    Raises:
-        ValueError: different numbers of sources, targets and sets of links, or a text in place of a list.
-
-    >>> learn_dictionary([["le", "chat"], ["chat", "noir"]], [["the", "cat"], ["black", "cat"]],
-    ...                  [{(0, 0), (1, 1)}, {(0, 1), (1, 0)}])
-    {'le': 'the', 'chat': 'cat', 'noir': 'black'}
-
-    Source: Luong et al. (2015b), section 3; there the links come from a separate word aligner.
-    """
-    refuse_text(sources=sources, targets=targets, links=links)
-    if not len(sources) == len(targets) == len(links):
-        raise CourseError(
-            "sources, targets and links must have the same length, "
-            f"got {len(sources)}, {len(targets)} and {len(links)}"
-        )
-    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for source, target, pairs in zip(sources, targets, links, strict=True):
-        refuse_text(source=source, target=target, links=pairs)
-        for i, j in sorted(pairs):
-            counts[source[i]][target[j]] += 1
-    return {word: translations.most_common(1)[0][0] for word, translations in counts.items()}
+__all__ = ["point_at_source", "read_pointers", "replace_unknown"]
 
 
 def replace_unknown(
     tokens: Sequence[str],
     src_words: Sequence[str],
     weights: Float[Tensor, "rows src"],
-    dictionary: Mapping[str, str] | None = None,
     *,
     unknown: str = SPECIAL_TOKENS[UNK],
 ) -> list[str]:
-    r"""Replace the unknown words of a translation, using the source words that the decoder attended to.
+    r"""Replace each unknown word of a translation by a copy of the source word that the decoder attended to.
 
-    An unknown word at step i becomes the translation, in the dictionary, of the source word with the largest weight,
-    :math:`x_j` with :math:`j = \arg\max_j \alpha_{ij}`. A source word that is not in the dictionary is copied.
+    At step i this is the source word with the largest weight, :math:`x_j` with :math:`j = \arg\max_j \alpha_{ij}`.
 
     Args:
         tokens: the words of the translation.
         src_words: the words of the source, including those that are not in the vocabulary.
         weights: attention weights, row i of the step that wrote ``tokens[i]``; later rows, such as that of the end of
             sentence, are ignored.
-        dictionary: source word to target word; None always copies the source word.
         unknown: the token that stands for an unknown word.
 
     Raises:
@@ -82,10 +40,10 @@ def replace_unknown(
 
     >>> import torch
     >>> weights = torch.tensor([[0.9, 0.1, 0.0], [0.1, 0.7, 0.2], [0.0, 0.2, 0.8]])
-    >>> replace_unknown(["I", "<unk>", "<unk>"], ["je", "connais", "Zoé"], weights, {"connais": "know"})
-    ['I', 'know', 'Zoé']
+    >>> replace_unknown(["I", "<unk>", "<unk>"], ["je", "connais", "Zoé"], weights)
+    ['I', 'connais', 'Zoé']
 
-    Source: Jean et al. (2015), who take the position from the attention weights; Luong et al. (2015b), section 3.
+    Source: Jean et al. (2015), who take the position from the attention weights, and also ask a dictionary.
     """
     refuse_text(tokens=tokens, src_words=src_words)
     num_rows, num_columns = weights.shape
@@ -94,12 +52,8 @@ def replace_unknown(
             f"weights must have one row per token ({len(tokens)}) and one column per source word "
             f"({len(src_words)}), got {num_rows} × {num_columns}"
         )
-    dictionary = dictionary or {}
     attended_words = [src_words[j] for j in weights[: len(tokens)].argmax(dim=1).tolist()]
-    return [
-        dictionary.get(word, word) if token == unknown else token
-        for token, word in zip(tokens, attended_words, strict=True)
-    ]
+    return [word if token == unknown else token for token, word in zip(tokens, attended_words, strict=True)]
 
 
 def point_at_source(

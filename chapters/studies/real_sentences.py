@@ -35,21 +35,17 @@ from utils.corpus.pairs import find_file, read_pairs, tokenise
 from utils.corpus.splits import Split, folded, group_split
 from utils.corpus.vocabulary import UNK, Vocabulary
 from utils.corpus.whole_files import write_whole
-from utils.metrics import Links, Score, bleu, bleu_by_length, links_from_weights
+from utils.metrics import Links, Score, bleu, bleu_by_length
 from utils.search import Hypothesis, greedy
 from utils.seq2seq import EncoderDecoder
 from utils.translator.models import Settings, build_model
 from utils.translator.options import Search
 from utils.translator.runs import Run, save_run
 from utils.translator.training.loop import STATE, Schedule, load_state, save_state, train_model
-from utils.translator.using.aligning import (
-    detokenise,
-    forced_weights,
-)
+from utils.translator.using.aligning import detokenise
 from utils.translator.using.gold_links import GoldLinks, alignment_score
 from utils.translator.using.input_lines import read_lines
 from utils.translator.using.translating import translate_sentences
-from utils.unknown_words import learn_dictionary, replace_unknown
 
 CHINESE = "tatoeba/cmn.txt"
 #: Where the results are stored.
@@ -443,7 +439,7 @@ def _share(flags: Iterable[bool]) -> float | None:
 
 
 def measure_units(study: SentencesSettings) -> dict:
-    """BLEU of characters, words and pieces, and of words whose unknown ones are replaced."""
+    """BLEU of characters, pieces and words."""
     page = chinese(study)
     split, settings = page.split, study.settings("zh", "en")
     zh_train, en_train = zip(*split.train, strict=True)
@@ -456,20 +452,11 @@ def measure_units(study: SentencesSettings) -> dict:
     sources, references = _test_of(split)
     hypotheses = hypotheses_of(by_words.model, zh_words, sources)
     translations = [en_words.vocabulary.tokens(hypothesis.tokens) for hypothesis in hypotheses]
-    own_dictionary = _learned_dictionary(by_words.model, zh_words, en_words, zh_train, en_train)
-    by_dictionary, by_copy = (
-        [replace_unknown(words, zh_words.cut(source), hypothesis.weights, replacements)
-         for words, source, hypothesis in zip(translations, sources, hypotheses, strict=True)]
-        for replacements in (own_dictionary, None)
-    )  # fmt: skip
-    through_dictionary = "words, unknown ones through the dictionary"
     texts = {
         "characters": translated(by_characters.model, characters, page.tgt, sources),
         "pieces": translated(page.model, page.src, page.tgt, sources),
         # A vocabulary writes "<unk>", which the tokenizer of BLEU would count as three words.
         "words": [_joined(words).replace("<unk>", "unk") for words in translations],
-        "words, unknown ones copied": [_joined(words) for words in by_copy],
-        through_dictionary: [_joined(words) for words in by_dictionary],
     }
     sides = {"characters": characters, "pieces": page.src, "words": zh_words}
     return {
@@ -479,11 +466,7 @@ def measure_units(study: SentencesSettings) -> dict:
         "scores": {name: stored_score(list_, references) for name, list_ in texts.items()},
         "gains": {
             f"{better} over {worse}": gain(texts[better], texts[worse], references)
-            for better, worse in (*combinations(sides, 2), (through_dictionary, "words"))
-        },
-        "unknown": {
-            "translations": _share("<unk>" in words for words in translations),
-            "dictionary": len(own_dictionary),
+            for better, worse in combinations(sides, 2)
         },
     }
 
@@ -504,16 +487,6 @@ def _facts_of(units: Units, texts: Sequence[str]) -> dict:
         "tokens_per_sentence": round(num_tokens / len(ids), 1),
         "unknown": round(sum(row.count(UNK) for row in ids) / num_tokens, 3),
     }
-
-
-def _learned_dictionary(
-    model: EncoderDecoder, src: Units, tgt: Units, sources: Sequence[str], targets: Sequence[str]
-) -> dict[str, str]:
-    """A dictionary from the model's own attention on its training sentences."""
-    src_words, tgt_words = [src.cut(text) for text in sources], [tgt.cut(text) for text in targets]
-    weights = forced_weights(model, src.ids(sources), tgt.ids(targets))
-    links = [links_from_weights(w, num_tgt=len(words)) for w, words in zip(weights, tgt_words, strict=True)]
-    return learn_dictionary(src_words, tgt_words, links)
 
 
 def measure_translator(study: SentencesSettings) -> dict:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.corpus.vocabulary import UNK
-from utils.unknown_words import learn_dictionary, point_at_source, read_pointers, replace_unknown
+from utils.unknown_words import point_at_source, read_pointers, replace_unknown
 
 SRC = ["我", "在", "赫尔辛基", "买", "书"]
 #: Rows: I, bought, books, in, Helsinki, and the end of sentence.
@@ -22,11 +22,8 @@ WEIGHTS = torch.tensor(
 )
 
 
-def test_unknown_words_are_looked_up_or_copied():
+def test_unknown_words_are_copied():
     tokens = ["I", "<unk>", "books", "in", "<unk>"]
-    assert replace_unknown(tokens, SRC, WEIGHTS, {"买": "bought", "书": "novels"}) == [
-        *("I", "bought", "books", "in", "赫尔辛基")
-    ]
     assert replace_unknown(tokens, SRC, WEIGHTS) == ["I", "买", "books", "in", "赫尔辛基"]
     assert tokens == ["I", "<unk>", "books", "in", "<unk>"]
 
@@ -52,24 +49,7 @@ def test_weights_of_another_sentence(shape):
         replace_unknown(["a", "b"], SRC, torch.zeros(shape))
 
 
-def test_the_most_frequent_link_makes_the_dictionary():
-    sources = [["猫", "狗"], ["猫"], ["猫"]]
-    targets = [["dog", "cat"], ["cat"], ["kitten"]]
-    links = [{(0, 1), (1, 0)}, {(0, 0)}, {(0, 0)}]
-    assert learn_dictionary(sources, targets, links) == {"猫": "cat", "狗": "dog"}
-
-
-def test_a_word_without_links_has_no_translation():
-    assert learn_dictionary([["猫", "吗"]], [["cat"]], [{(0, 0)}]) == {"猫": "cat"}
-    assert learn_dictionary([], [], []) == {}
-
-
 def test_a_pointer_leads_to_the_first_of_equal_words():
     src = ["Zoé", "et", "Zoé"]
     assert point_at_source([UNK, 4, UNK], ["Zoé", "and", "Max"], src, vocab_size=10) == [10, 4, UNK]
     assert read_pointers([10, 12, 0], lambda ids: ["and"], src, vocab_size=10) == ["Zoé", "Zoé", "and"]
-
-
-def test_links_of_fewer_sentences():
-    with pytest.raises(ValueError, match="must have the same length, got 2, 2 and 1"):
-        learn_dictionary([["猫"], ["狗"]], [["cat"], ["dog"]], [{(0, 0)}])

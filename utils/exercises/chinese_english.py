@@ -26,9 +26,9 @@ _FORM = "Compare what `plain` makes of the sentences."
 
 
 @against(
-    1,
-    "Begin with a number of its own for each row. Where a row has a sentence that an earlier row has, all rows with "
-    "the one number get the other number.",
+    2,
+    "Begin with a number of its own for each row. Where a row has a sentence that an earlier row has, every row with "
+    "this row's number gets the number of that earlier row.",
     "A dictionary can hold the row in which each sentence came first: `first.setdefault(sentence, row)`.",
     cases=[
         Case(f"for the rows {rows}", ([tuple(row.split("/")) for row in rows.split(", ")],), point, hint)
@@ -76,7 +76,7 @@ def _cut(words: object) -> str:
 
 
 @against(
-    2,
+    1,
     "Each round has two parts: count the pairs of neighbours in all words, then go through each word and merge.",
     "`Counter(pair for word in words for pair in pairwise(word))` counts, and `max(counts, key=counts.get)` finds the "
     "most frequent pair.",

@@ -12,7 +12,7 @@ from utils.sentence_encoder import SentenceEncoder
 from utils.translator.page import exported
 from utils.translator.page.chapter import live_translator
 from utils.translator.using import aligning, translating
-from utils.unknown_words import learn_dictionary, point_at_source, read_pointers, replace_unknown
+from utils.unknown_words import point_at_source, read_pointers, replace_unknown
 
 TEXT, WORDS, TEXTS, LINKS = "ab", ["a", "b"], ["a b", "b"], [[(0, 0)]] * 2
 OF_WORDS, OF_PIECES = vocabulary.Vocabulary.words([WORDS]), vocabulary.Vocabulary.bpe(TEXTS, 300)
@@ -45,7 +45,6 @@ CALLS = {
     "a pair to align": lambda: aligning.align_pairs(trained_run(), [TEXT, TEXT]),
     "sentences to translate": lambda: translating.translate_sentences(trained_run(), TEXT),
     "lines to translate": lambda: list(translating.translate_lines(trained_run(), TEXT)),
-    "sources of a dictionary": lambda: learn_dictionary([TEXT, TEXT], [WORDS, WORDS], LINKS),
     "tokens": lambda: replace_unknown(TEXT, WORDS, WEIGHTS),
     "source words": lambda: replace_unknown(WORDS, TEXT, WEIGHTS),
     "words to point from": lambda: point_at_source([3, 3], TEXT, WORDS, vocab_size=5),
