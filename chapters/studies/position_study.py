@@ -1,9 +1,9 @@
 """The study of positions: five kinds of a small GPT, trained on short texts and tested on long ones, in two tasks.
 
 *next* is the next word of the grammar corpus, where near words are enough. *recall* asks for a letter that stood beside
-a mark far back. Heads that share keys are compared too, in *next*. Run as
-``PYTHONPATH=chapters python -m studies.position_study``, for about twelve minutes on one core; chapters/fast_decoding
-reads the results, which are stored beside this file. The models come from ``utils``.
+a mark far back; two kinds learn it. Heads that share keys are compared too, in *next*. Run as
+``PYTHONPATH=chapters python -m studies.position_study``, for about ten minutes on one core; chapters/positions and
+chapters/fast_decoding read the results, which are stored beside this file. The models come from ``utils``.
 """
 
 import math
@@ -17,13 +17,15 @@ from typing import Annotated
 
 import torch
 import typer
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from studies.parts import run_parts
 from utils.corpus.grammar import triples
 from utils.corpus.vocabulary import Vocabulary
-from utils.fast_decoding import GPT, POSITIONS, alibi
+from utils.fast_decoding import GPT, POSITIONS
+from utils.long_sequences import window_mask
+from utils.positions import alibi
 from utils.transformer import causal_mask
 
 #: Where the results are stored.
@@ -34,6 +36,8 @@ RESULTS = Path(__file__).with_suffix(".json")
 FACTOR = 4
 #: Of eight heads, how many have keys of their own.
 KEY_HEADS = (8, 2, 1)
+#: The kinds of positions that learn each task.
+KINDS = {"recall": ("rotary", "alibi"), "next": POSITIONS}
 #: The angles by which each pair of numbers turns from one place to the next.
 Rates = Float[Tensor, " pairs"]
 
@@ -45,7 +49,7 @@ class Study:
     Attributes:
         n: words of a training text.
         steps: of training, by task.
-        further_steps: of the training on long texts that comes after it, in the task *recall*.
+        further_steps: of the training on long texts that comes after it.
         batch_size: texts per step, by task; of long texts a quarter of it.
         rates: the learning rates, by task; each kind takes the one with the lowest loss on other texts.
         seeds: each kind is trained with each of them.
@@ -59,7 +63,10 @@ class Study:
     steps: tuple[int, int] = (200, 800)
     further_steps: int = 100
     batch_size: tuple[int, int] = (16, 32)
-    rates: tuple[tuple[float, ...], tuple[float, ...]] = ((0.003, 0.006, 0.012), (0.003,))
+    rates: tuple[tuple[float, ...], tuple[float, ...]] = (
+        (0.006, 0.012, 0.024, 0.048),
+        (0.0015, 0.003, 0.006),
+    )
     seeds: tuple[int, ...] = (0, 1, 2)
     width: int = 64
     sentences: int = 8000
@@ -98,10 +105,19 @@ def recall_texts(
 
 
 def turned(x: Float[Tensor, "*batch n d"], places: Tensor, rates: Rates) -> Float[Tensor, "*batch n d"]:
-    """Rotary positions with these rates, in place of those of :func:`utils.fast_decoding.rotate`."""
+    """Rotary positions with these rates instead of those of :func:`utils.positions.rotate`."""
     angles = places[:, None] * rates
     cos, sin, a, b = angles.cos(), angles.sin(), x[..., 0::2], x[..., 1::2]
     return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+
+
+def larger_base(d: int) -> float:
+    """The base with which the slowest pair of a head of width d turns more slowly by ``FACTOR``.
+
+    >>> round(larger_base(8))
+    63496
+    """
+    return 10_000.0 * FACTOR ** (d / (d - 2))
 
 
 def scaled_rates(d: int, n: int) -> dict[str, Rates]:
@@ -111,14 +127,23 @@ def scaled_rates(d: int, n: int) -> dict[str, Rates]:
     keeps the fastest; *slow pairs* divides those that turn less than once within n words, as YaRN does more smoothly.
     """
     rates = 10_000.0 ** (-torch.arange(0, d, 2) / d)
-    base = 10_000.0 * FACTOR ** (d / (d - 2))
     slow = rates * n < 2 * math.pi
     return {
         "as trained": rates,
         "interpolated": rates / FACTOR,
-        "larger base": base ** (-torch.arange(0, d, 2) / d),
+        "larger base": larger_base(d) ** (-torch.arange(0, d, 2) / d),
         "slow pairs": torch.where(slow, rates / FACTOR, rates),
     }
+
+
+def spread_mask(n: int, window: int) -> Bool[Tensor, "n n"]:
+    """As many words as in a window, but over the whole text: its nearer half, and others drawn from further back."""
+    near = window_mask(n, window=window // 2)
+    order = torch.rand(n, n, generator=torch.Generator().manual_seed(0)).masked_fill(
+        ~causal_mask(n) | near, -1
+    )
+    drawn = order.argsort(dim=1, descending=True).argsort(dim=1) < window - window // 2
+    return near | (drawn & causal_mask(n))
 
 
 def logits_of(
@@ -126,19 +151,19 @@ def logits_of(
     ids: Int[Tensor, "batch n"],
     *,
     rates: Rates | None = None,
-    window: int | None = None,
+    mask: Bool[Tensor, "n n"] | None = None,
     clip: int | None = None,
 ) -> Float[Tensor, "batch n vocab"]:
     """The logits of a model whose attention is changed.
 
     Args:
         rates: of rotary positions; those of training if None.
-        window: each word looks at this many words, itself included.
+        mask: which words each word looks at; itself and all before it if None.
         clip: with rotary positions, a larger distance counts as this one.
     """
     x, n = model.embed(ids), ids.shape[1]
     places = torch.arange(n)
-    mask = causal_mask(n) if window is None else causal_mask(n) & ~causal_mask(n).tril(-window)
+    mask = causal_mask(n) if mask is None else mask
     added = torch.zeros(n, n).masked_fill(~mask, -math.inf)
     if model.positions == "alibi":
         added = added + alibi(model.layers[0].attention.num_heads, n)
@@ -267,20 +292,24 @@ def mean_loss(model: GPT, task: Task, n: int, **changes) -> float:
     return sum(losses) / 4
 
 
+def fresh(study: Study, name: str, task: Task, *, lr: float, seed: int, **options) -> GPT:
+    """A GPT of the study with these options, trained for the task of this name."""
+    number = ("next", "recall").index(name)
+    torch.manual_seed(seed)
+    sizes = {"d_model": study.width, "num_heads": 8, "num_layers": 2}
+    model = GPT(task.num_words, **sizes | options)
+    settings = {"steps": study.steps[number], "batch_size": study.batch_size[number], "n": study.n}
+    return train(model, task, lr=lr, seed=seed, **settings).eval()
+
+
 def trained_with_each_seed(study: Study, name: str, task: Task, **options) -> tuple[float, list[GPT]]:
     """The best learning rate for a GPT with these options, by the first seed, and a model of each seed."""
-    number = ("next", "recall").index(name)
-
-    def fresh(lr: float, seed: int) -> GPT:
-        torch.manual_seed(seed)
-        model = GPT(task.num_words, study.width, num_heads=8, num_layers=2, **options)
-        sizes = {"steps": study.steps[number], "batch_size": study.batch_size[number], "n": study.n}
-        return train(model, task, lr=lr, seed=seed, **sizes).eval()
-
     lr, first = chosen(
-        study.rates[number], lambda lr: fresh(lr, study.seeds[0]), lambda m: mean_loss(m, task, study.n)
+        study.rates[("next", "recall").index(name)],
+        lambda lr: fresh(study, name, task, lr=lr, seed=study.seeds[0], **options),
+        lambda model: mean_loss(model, task, study.n),
     )
-    return lr, [first] + [fresh(lr, seed) for seed in study.seeds[1:]]
+    return lr, [first] + [fresh(study, name, task, lr=lr, seed=seed, **options) for seed in study.seeds[1:]]
 
 
 def measure_kind(study: Study, name: str, kind: str) -> dict:
@@ -289,12 +318,17 @@ def measure_kind(study: Study, name: str, kind: str) -> dict:
     long = FACTOR * study.n
 
     def further(model: GPT, lr: float, seed: int, rates: Rates | None) -> GPT:
-        sizes = {"batch_size": study.batch_size[1] // FACTOR, "n": long, "steps": study.further_steps}
+        batch_size = study.batch_size[("next", "recall").index(name)] // FACTOR
+        sizes = {"batch_size": batch_size, "n": long, "steps": study.further_steps}
         return train(deepcopy(model), task, lr=lr, seed=seed + 100, rates=rates, **sizes)
 
     lr, models = trained_with_each_seed(study, name, task, positions=kind)
     scaled = scaled_rates(study.width // 8, study.n)
-    changes: dict[str, dict] = {"unchanged": {}, "window": {"window": study.n}}
+    changes: dict[str, dict] = {
+        "unchanged": {},
+        "window": {"mask": window_mask(long, window=study.n)},
+        "spread": {"mask": spread_mask(long, study.n)},
+    }
     if kind == "rotary":
         changes |= {"clipped": {"clip": study.n - 1}}
         changes |= {way: {"rates": rates} for way, rates in scaled.items() if way != "as trained"}
@@ -302,14 +336,12 @@ def measure_kind(study: Study, name: str, kind: str) -> dict:
     found |= {
         way: [measure(model, task, long, **change) for model in models] for way, change in changes.items()
     }
-    if name == "recall":
-        for way in ("as trained", "interpolated") if kind == "rotary" else ("as trained",):
-            own = {"rates": scaled[way]} if kind == "rotary" else {}
-            longer = [
-                further(m, lr / 2, seed, own.get("rates"))
-                for m, seed in zip(models, study.seeds, strict=True)
-            ]
-            found[f"further, {way}"] = [measure(model, task, long, **own) for model in longer]
+    for way in ("as trained", "interpolated") if kind == "rotary" else ("as trained",):
+        own = {"rates": scaled[way]} if kind == "rotary" else {}
+        longer = [
+            further(m, lr / 2, seed, own.get("rates")) for m, seed in zip(models, study.seeds, strict=True)
+        ]
+        found[f"further, {way}"] = [measure(model, task, long, **own) for model in longer]
     return found
 
 
@@ -332,8 +364,8 @@ def run_study(study: Study, out: Path, only: Sequence[str] | None = None) -> Non
     """Measure what is not stored yet, and store it."""
     parts = {
         f"{task}, {kind}": partial(measure_kind, study, task, kind)
-        for task in ("recall", "next")
-        for kind in POSITIONS
+        for task, kinds in KINDS.items()
+        for kind in kinds
     }
     parts |= {f"keys of {number} heads": partial(measure_shared, study, number) for number in KEY_HEADS}
     settings = {name: value for name, value in vars(study).items() if name != "words"}
@@ -346,7 +378,7 @@ def _main(
     out: Annotated[Path, typer.Option(help="results; parts that it holds are not measured again")] = RESULTS,
     only: Annotated[list[str] | None, typer.Option(help="parts to measure, such as 'next, alibi'")] = None,
 ) -> None:
-    """Train and measure what the chapter on fast decoding reports of positions; store the numbers."""
+    """Train and measure what two chapters report of positions and of heads that share keys; store the numbers."""
     torch.set_num_threads(1)  # as for the results in the book
     run_study(Study(), out, only)
     typer.echo(f"{out}: written")

@@ -49,32 +49,35 @@ def step(*given, itself=True, swapped=False, key_asks=False, scaled=True, order=
     return weights @ v, *(longer if grows else [keys, values])
 
 
-def _place(d: int, place: int) -> Case:
-    case = f"for a vector of {d} numbers at place {place}"
-    rates = "The pair i, counted from 0, has the rate 10,000 to the power of −2i/d."
-    return Case(case, (torch.randn(d, generator=_RANDOM), place), f"{case} all pairs are turned", rates)
+def _layers(n: int, *windows: int | None) -> Case:
+    case = f"for a text of {n} words and the windows {list(windows)}"
+    return Case(case, (n, list(windows), 4, 64), f"{case} the bytes are right")
 
 
 @against(
     2,
-    "A pair (a, b) turned by an angle is (a cos − b sin, a sin + b cos). Begin with a vector of two numbers.",
-    "`10_000 ** (-torch.arange(0, d, 2) / d)` are the angles of one place; `x[0::2]` and `x[1::2]` are the pairs.",
-    cases=[_place(6, 1), _place(2, 1), _place(10, 13), _place(4, 0)],
+    "A layer with a window keeps at most as many words as its window has. How many does it keep of a shorter text?",
+    "`min(n, window)` words for a layer with a window, n without one; each has 2 · G · d · 2 bytes.",
+    cases=[_layers(100, None, None), _layers(1000, 50, None), _layers(20, 50, None, 50)],
     mistakes={
-        "it is turned as at place 1 | Multiply the rates by the place.": {"most": 1},
-        "the pairs turn the other way | The first number becomes a cos − b sin.": {"way": -1},
-        "the rates begin with the second one | Pair 0 has the rate 1.": {"first": 2},
-        "other numbers are paired | Pair the neighbours: the first with the second.": {"halves": True},
+        "a factor of 2 is missing | A word has a key and a value, and each number has 2 bytes.": {"each": 2},
+        "this is one key head | Multiply by their number.": {"heads": False},
+        "all layers keep the whole text | A layer with a window keeps at most its window.": {
+            "kept": lambda n, w: n
+        },
+        "layers without a window are left out | None means that the layer keeps all words.": {
+            "kept": lambda n, w: min(n, w or 0)
+        },
+        "a window is counted in full | A text of 20 words fills 20 places of a window.": {
+            "kept": lambda n, w: w or n
+        },
     },
-    parts=["the turned vector"],
+    parts=["the bytes"],
 )
-def turn(x: Tensor, place: int, *, most=999, way=1, first=0, halves=False) -> Tensor:
-    d = len(x)
-    angles = min(place, most) * 10_000 ** (-torch.arange(first, first + d, 2) / d)
-    cos, sin = angles.cos(), way * angles.sin()
-    a, b = (x[: d // 2], x[d // 2 :]) if halves else (x[0::2], x[1::2])
-    parts = [a * cos - b * sin, a * sin + b * cos]
-    return torch.cat(parts) if halves else torch.stack(parts, dim=-1).flatten()
+def text_bytes(
+    n, windows, num_key_heads, d_head, *, each=4, heads=True, kept=lambda n, w: min(n, w or n)
+) -> int:
+    return sum(kept(n, window) for window in windows) * each * (num_key_heads if heads else 1) * d_head
 
 
 def _latents(n: int, rank: int, d: int) -> Case:

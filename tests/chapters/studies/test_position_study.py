@@ -7,14 +7,17 @@ import torch
 
 from studies.position_study import (
     KEY_HEADS,
+    KINDS,
     RESULTS,
     Study,
     logits_of,
     recall_texts,
     run_study,
     scaled_rates,
+    spread_mask,
 )
 from utils.fast_decoding import GPT, POSITIONS
+from utils.long_sequences import window_mask
 
 pytestmark = pytest.mark.trains
 
@@ -28,12 +31,21 @@ def test_without_a_change_the_logits_are_those_of_the_model(kind):
     torch.manual_seed(0)
     model = GPT(11, 32, num_heads=8, num_layers=2, positions=kind)
     ids = torch.randint(11, (3, 13))
-    for changes in ({}, {"window": 13}, {"clip": 12}):
+    for changes in ({}, {"mask": window_mask(13, window=13)}, {"clip": 12}):
         torch.testing.assert_close(logits_of(model, ids, **changes), model(ids)[0], atol=1e-4, rtol=1e-4)
-    near = logits_of(model, ids, window=5)
+    window = window_mask(13, window=5)
     other = ids.clone()
     other[:, 0] = (ids[:, 0] + 1) % 11
-    torch.testing.assert_close(near[:, 9:], logits_of(model, other, window=5)[:, 9:])
+    near, changed = (logits_of(model, some, mask=window) for some in (ids, other))
+    torch.testing.assert_close(near[:, 9:], changed[:, 9:])
+
+
+def test_words_spread_over_the_text_are_as_many_as_a_window():
+    mask = spread_mask(31, 7)
+    assert mask.sum(dim=1).tolist() == [min(row + 1, 7) for row in range(31)]
+    assert not mask.triu(1).any()
+    assert (mask | ~window_mask(31, window=3)).all()
+    assert mask[-1, :20].any()
 
 
 @pytest.mark.parametrize("num_key_heads", KEY_HEADS)
@@ -79,5 +91,5 @@ def test_it_is_measured_once(tmp_path):
 def test_the_stored_results_are_those_of_these_settings():
     stored = json.loads(RESULTS.read_text("utf-8"))
     assert stored["settings"] == json.loads(json.dumps(vars(Study())))
-    positions = {f"{task}, {kind}" for task in ("next", "recall") for kind in POSITIONS}
+    positions = {f"{task}, {kind}" for task, kinds in KINDS.items() for kind in kinds}
     assert set(stored["parts"]) == positions | {f"keys of {number} heads" for number in KEY_HEADS}

@@ -8,13 +8,6 @@ from utils.exercises import fast_decoding as check
 answers = Answers()
 
 
-def by_complex_numbers(x, place):
-    rates = 10_000 ** (-torch.arange(0, len(x), 2) / len(x))
-    pairs = torch.view_as_complex(x.reshape(-1, 2)) * torch.exp(1j * place * rates)
-    return torch.view_as_real(pairs).flatten()
-
-
-answers.add(check.turn, [by_complex_numbers])
 answers.add(
     check.latent_scores,
     [lambda q, c, u: (q @ u) @ c.T / len(q) ** 0.5],
@@ -22,5 +15,13 @@ answers.add(
 )
 answers.add(
     check.drawn_words, [lambda p, q: (torch.minimum(p, q) / q, torch.relu(p - q) / torch.relu(p - q).sum())]
+)
+answers.add(
+    check.text_bytes,
+    [
+        lambda n, windows, g, d: torch.tensor(
+            sum(4 * g * d * (n if w is None else min(n, w)) for w in windows)
+        )
+    ],
 )
 test_right, test_wrong = answers.tests()
