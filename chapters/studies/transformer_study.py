@@ -1,13 +1,11 @@
-"""The Transformer study: the Transformer and the recurrent translator in the same seconds, and what each step costs.
+"""The Transformer study: the Transformer and the recurrent translator in the same seconds, and on long sentences.
 
 ``PYTHONPATH=chapters python -m studies.transformer_study`` measures and stores what chapters/transformer reports: BLEU
-and alignment error of both after the same seconds, BLEU by sentence length beside the recurrent translator of the
-length study, the time and memory of a training step by length, and the time to write a sentence with and without the
-cache. Models, sentences and scores come from other modules.
+and alignment error of both after the same seconds, and BLEU by sentence length beside the recurrent translator of the
+length study. Models, sentences and scores come from other modules.
 """
 
 import json
-import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -15,7 +13,6 @@ from dataclasses import dataclass
 from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Annotated, NamedTuple
-from unittest.mock import patch
 
 import torch
 import typer
@@ -23,14 +20,13 @@ from torch import Tensor
 from tqdm import tqdm
 
 from studies.length_study import LengthSettings, score
-from utils.attention import DotProductAttention
 from utils.corpus.batches import Batch, ShuffledBatches, make_batch, pad_ids
 from utils.corpus.grammar import Triple, join_words, triples
-from utils.corpus.vocabulary import BOS, Vocabulary
+from utils.corpus.vocabulary import Vocabulary
 from utils.corpus.whole_files import write_whole
 from utils.fast_training import fast_loss
-from utils.metrics import alignment_error_rate, bleu, diagonal_links, links_from_weights
-from utils.search import DecoderSteps, greedy
+from utils.metrics import alignment_error_rate, bleu, diagonal_links, links_from_weights, paired_bootstrap
+from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.training import fit, seeded
 from utils.transformer import TransformerDecoder, TransformerEncoder, head_name
@@ -39,10 +35,8 @@ from utils.transformer import TransformerDecoder, TransformerEncoder, head_name
 #:
 #: :meta hide-value:
 RESULTS = Path(__file__).with_suffix(".json")
-#: The forms of the translator whose training steps are measured.
-NAMES = ("recurrent", "transformer", "transformer, weights kept")
 #: The translators that are trained for the same seconds.
-TRAINED = ("recurrent", "transformer", "transformer, norm after")
+TRAINED = ("recurrent", "transformer", "transformer, no warm-up", "transformer, norm after")
 
 
 @dataclass(frozen=True)
@@ -60,14 +54,11 @@ class TransformerSettings:
         lr: highest learning rate of the wider Transformer of the length study.
         warmup: share of the steps over which the learning rate of a Transformer rises.
         timed: training steps of both models that are timed for the ratio of their speeds.
-        lengths: words per sentence for the cost of a step.
-        written: words to write for the cost of decoding.
-        repeats: times that each cost is measured; the median counts.
     """
 
     seconds: float = 30.0
     width: int = 64
-    lrs: tuple[float, ...] = (1.5e-3, 3e-3, 6e-3, 1.2e-2)
+    lrs: tuple[float, ...] = (1.5e-3, 3e-3, 6e-3, 1.2e-2, 2.4e-2)
     limits: tuple[int, ...] = (20, 50)
     seeds: tuple[int, ...] = (0, 1)
     num_heads: int = 4
@@ -75,9 +66,6 @@ class TransformerSettings:
     lr: float = 4e-3
     warmup: float = 0.1
     timed: int = 30
-    lengths: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512)
-    written: tuple[int, ...] = (16, 32, 64, 128, 256)
-    repeats: int = 5
 
 
 def transformer(
@@ -107,15 +95,6 @@ def seconds_of(call: Callable[[], object]) -> float:
     start = time.process_time()
     call()
     return time.process_time() - start
-
-
-def in_turn(calls: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """The median processor time of each call; they take turns, so that a busy machine slows all of them."""
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(repeats + 1):
-        for name, call in calls.items():
-            times[name].append(seconds_of(call))
-    return {name: statistics.median(seconds[1:]) for name, seconds in times.items()}
 
 
 def training_step(model: EncoderDecoder, batches: Iterable[Batch]) -> Callable[[], object]:
@@ -190,12 +169,16 @@ def corpus_of_the_chapter(num: int = 10_000, num_test: int = 500) -> ChapterCorp
     )
 
 
-def bleu_of(model: EncoderDecoder, corpus: ChapterCorpus, sentences: Sequence[Triple]) -> float:
-    """BLEU of the greedy translations of the sentences."""
+def translations(model: EncoderDecoder, corpus: ChapterCorpus, sentences: Sequence[Triple]) -> list[str]:
+    """The greedy translations of the sentences."""
     ids = corpus.en.encode([t.en for t in sentences])
     hypotheses = greedy(model, pad_ids(ids), torch.tensor([*map(len, ids)]), max_len=50)
-    texts = [join_words(corpus.fr.tokens(hypothesis.tokens), "fr") for hypothesis in hypotheses]
-    return bleu(texts, [[join_words(t.fr, "fr")] for t in sentences], lang="fr").value
+    return [join_words(corpus.fr.tokens(hypothesis.tokens), "fr") for hypothesis in hypotheses]
+
+
+def references(sentences: Sequence[Triple]) -> list[list[str]]:
+    """The French of each sentence."""
+    return [[join_words(t.fr, "fr")] for t in sentences]
 
 
 @torch.no_grad()
@@ -229,7 +212,7 @@ def make(name: str, corpus: ChapterCorpus, setup: TransformerSettings, *, seed: 
     with seeded(seed):
         if name == TRAINED[0]:
             return recurrent(*sizes, dropout=0.1)
-        return transformer(*sizes, setup, dropout=0.1, norm_first=name == TRAINED[1])
+        return transformer(*sizes, setup, dropout=0.1, norm_first=name != TRAINED[3])
 
 
 def train(
@@ -244,29 +227,38 @@ def train(
 ) -> EncoderDecoder:
     """Train one of the translators on the sentences of the chapter."""
     model, batches = make(name, corpus, setup, seed=seed), corpus.batches(seed)
-    warmup = {} if name == TRAINED[0] else {"warmup": setup.warmup}
+    # The recurrent translator has the warm-up of fit. Half a step of it is none: the second step has the full rate.
+    warmups = {TRAINED[0]: {}, TRAINED[2]: {"warmup": 0.5 / steps}}
+    warmup = warmups.get(name, {"warmup": setup.warmup})
     return fit_steps(model, batches, steps, progress=progress, seed=seed, lr=lr, **warmup)
 
 
 def same_seconds(setup: TransformerSettings, corpus: ChapterCorpus, *, progress: bool = False) -> list[dict]:
     """Train all translators for the same processor time, with each seed; BLEU and alignment error of each.
 
+    The p-value is that of the paired test against the first translator with the same seed.
+
     The learning rate of each is that of ``setup.lrs`` with the highest BLEU on the sentences for validation, after a
     training of the same length with another seed.
     """
     batches = list(islice(endless(corpus.batches(0)), setup.timed + 1))
     speed = speeds({name: make(name, corpus, setup, seed=0) for name in TRAINED}, batches)
-    results = []
+    results, texts = [], {}
     for name in TRAINED:
         options = {"steps": round(setup.seconds * speed[name][0]), "progress": progress}
         validation = []
         for lr in setup.lrs:
             model = train(name, corpus, setup, seed=max(setup.seeds) + 1, lr=lr, **options)
-            validation.append({"lr": lr, "bleu": round(bleu_of(model, corpus, corpus.valid), 1)})
+            score_of = bleu(translations(model, corpus, corpus.valid), references(corpus.valid), lang="fr")
+            validation.append({"lr": lr, "bleu": round(score_of.value, 1)})
         options["lr"] = max(validation, key=lambda trial: trial["bleu"])["lr"]
         for seed in setup.seeds:
             start = time.process_time()
             model = train(name, corpus, setup, seed=seed, **options)
+            seconds = time.process_time() - start
+            texts[name, seed] = translations(model, corpus, corpus.test)
+            pair = texts[TRAINED[0], seed], texts[name, seed]
+            difference, _ = paired_bootstrap(*pair, references(corpus.test), lang="fr")
             results.append(
                 {
                     "model": name,
@@ -275,9 +267,11 @@ def same_seconds(setup: TransformerSettings, corpus: ChapterCorpus, *, progress:
                     "lr": options["lr"],
                     "validation": validation,
                     "tokens_per_second": round(speed[name][1]),
-                    "processor_seconds": round(time.process_time() - start, 1),
+                    "processor_seconds": round(seconds, 1),
                     "parameters": sum(parameter.numel() for parameter in model.parameters()),
-                    "bleu": round(bleu_of(model, corpus, corpus.test), 1),
+                    "bleu": round(difference.second, 1),
+                    "p_value": round(difference.p_value, 3),
+                    "signature": difference.signature,
                     "alignment_errors": alignment_errors(model, corpus),
                 }
             )
@@ -318,116 +312,9 @@ def by_length(study: LengthSettings, setup: TransformerSettings, *, progress: bo
     return results
 
 
-# The cost of a training step and of a written word
-
-
-def kept_bytes(step: Callable[[], Tensor]) -> int:
-    """Bytes of the tensors that a forward pass keeps for the backward pass, each storage once."""
-    storages = {}
-
-    def pack(tensor: Tensor) -> Tensor:
-        if not isinstance(tensor, torch.nn.Parameter):
-            storage = tensor.untyped_storage()
-            storages[storage.data_ptr()] = storage  # kept, so that no other gets its address
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        loss = step()
-        total = sum(storage.nbytes() for storage in storages.values())
-        del loss
-    return total
-
-
-def loss_with_weights(model: EncoderDecoder, batch: Batch) -> Tensor:
-    """The loss of a Transformer that computes the weights of all its attentions and keeps them."""
-    forward = DotProductAttention.forward
-
-    def with_weights(self, *arguments, need_weights=True):
-        return forward(self, *arguments, need_weights=True)
-
-    with patch.object(DotProductAttention, "forward", with_weights):
-        return fast_loss(model, batch)
-
-
-def costs(
-    setup: TransformerSettings, *, width: int = 128, vocab: int = 500, batch_size: int = 8
-) -> list[dict]:
-    """Time and memory of a training step for sentences of each length, without the optimizer's part."""
-    results = []
-    for length in setup.lengths:
-        with seeded(0):
-            ids = torch.randint(4, vocab, (2, batch_size, length)).tolist()
-            models = {
-                "recurrent": recurrent(vocab, vocab, width),
-                "transformer": transformer(vocab, vocab, width, setup),
-            }
-        batch = make_batch(*ids)
-        losses = {
-            NAMES[0]: lambda models=models, batch=batch: fast_loss(models["recurrent"].train(), batch),
-            NAMES[1]: lambda models=models, batch=batch: fast_loss(models["transformer"].train(), batch),
-            NAMES[2]: lambda models=models, batch=batch: loss_with_weights(
-                models["transformer"].train(), batch
-            ),
-        }
-        seconds = in_turn(
-            {name: lambda loss=loss: loss().backward() for name, loss in losses.items()}, setup.repeats
-        )
-        results.append(
-            {
-                "length": length,
-                "milliseconds": {name: round(1e3 * number, 2) for name, number in seconds.items()},
-                "kibibytes": {name: round(kept_bytes(loss) / 2**10) for name, loss in losses.items()},
-            }
-        )
-    return results
-
-
-@torch.no_grad()
-def write_words(model: EncoderDecoder, src: Tensor, words: Tensor, *, steps: Callable | None) -> None:
-    """Read the words of one sentence one by one, as a search does; without ``steps`` all earlier ones again."""
-    src_lens = torch.tensor([src.shape[1]])
-    if steps is not None:
-        runner = steps(model, src, src_lens)
-        for word in words.unbind(1):
-            runner.predict(word[:, None])
-        return
-    memory, state = model.start(src, src_lens)
-    for end in range(1, words.shape[1] + 1):
-        features = model.decoder.features(words[:, :end], memory, state, need_weights=False)[0]
-        model.decoder.output(features[:, -1:])
-
-
-def decoding(setup: TransformerSettings, *, width: int = 128, vocab: int = 500) -> list[dict]:
-    """Milliseconds to write sentences of each length, one at a time, from a source of the same length."""
-    with seeded(0):
-        transformer_model = transformer(vocab, vocab, width, setup).eval()
-        recurrent_model = recurrent(vocab, vocab, width).eval()
-    results = []
-    for length in setup.written:
-        with seeded(length):
-            src, words = torch.randint(4, vocab, (2, 1, length))
-        words[:, 0] = BOS
-        calls = {
-            "with cache": lambda src=src, words=words: write_words(
-                transformer_model, src, words, steps=DecoderSteps
-            ),
-            "without cache": lambda src=src, words=words: write_words(
-                transformer_model, src, words, steps=None
-            ),
-            "recurrent": lambda src=src, words=words: write_words(
-                recurrent_model, src, words, steps=DecoderSteps
-            ),
-        }
-        seconds = in_turn(calls, setup.repeats)
-        results.append(
-            {"words": length, "milliseconds": {name: round(1e3 * n, 1) for name, n in seconds.items()}}
-        )
-    return results
-
-
 def _main(
     parts: Annotated[
-        list[str] | None, typer.Argument(help="same_seconds, by_length, costs, decoding; by default all")
+        list[str] | None, typer.Argument(help="same_seconds, by_length; by default both")
     ] = None,
     out: Annotated[Path, typer.Option(help="results; other parts that it holds stay")] = RESULTS,
 ) -> None:
@@ -439,8 +326,6 @@ def _main(
     measures: dict[str, Callable[[], Sequence[dict]]] = {
         "same_seconds": lambda: same_seconds(setup, corpus_of_the_chapter(), progress=progress),
         "by_length": lambda: by_length(LengthSettings(), setup, progress=progress),
-        "costs": lambda: costs(setup),
-        "decoding": lambda: decoding(setup),
     }
     for part in parts or measures:
         results[part] = measures[part]()

@@ -64,36 +64,39 @@ def _vectors(*shape: int) -> Case:
     return Case(says, (x, *parts, norms), f"{says} both parts add their change", "A layer keeps the shape.")
 
 
-_ITSELF = "Add the change to `x` itself."
+_SUM = "The norm reads the sum of the vectors and their change."
 
 
 @against(
     2,
-    "Each part reads norm(x) and computes a change; the change is added to x, which has no norm.",
-    "Two lines are enough: x = x + attention(norms[0](x)), and the same with the network and the other norm.",
+    "Each part reads x as it is; its change is added to x, and the norm reads the sum.",
+    "Two lines are enough: x = norms[0](x + attention(x)), and the same with the network and the other norm.",
     cases=[_vectors(2, 5, 3), _vectors(1, 7, 5)],
     mistakes={
-        f"the norms stand after the sums | {_ITSELF}": lambda x, a, f, n: n[1]((y := n[0](x + a(x))) + f(y)),
-        "the network reads vectors without a norm | Its input is `norms[1](x)`.": (
-            lambda x, a, f, n: (y := x + a(n[0](x))) + f(y)
+        "the norms stand before the parts | This is the layer of the page. Let the norm read the sum.": (
+            lambda x, a, f, n: (y := x + a(n[0](x))) + f(n[1](y))
         ),
+        "nothing is added to the vectors | A part computes a change, which is added to x.": (
+            lambda x, a, f, n: n[1](f(n[0](a(x))))
+        ),
+        f"the norm reads the change alone | {_SUM}": lambda x, a, f, n: (y := x + n[0](a(x))) + n[1](f(y)),
         "the network reads what stood before attention | Let it read the new x.": (
-            lambda x, a, f, n: x + a(n[0](x)) + f(n[1](x))
+            lambda x, a, f, n: n[1](n[0](x + a(x)) + f(x))
         ),
-        f"the change of attention is added to norm(x) | {_ITSELF}": (
-            lambda x, a, f, n: (y := n[0](x) + a(n[0](x))) + f(n[1](y))
+        "the second sum has no norm | The second part has `norms[1]`.": (
+            lambda x, a, f, n: (y := n[0](x + a(x))) + f(y)
+        ),
+        "the first sum has no norm | The first part has `norms[0]`.": (
+            lambda x, a, f, n: n[1]((y := x + a(x)) + f(y))
         ),
         "both parts have the same norm | The second part has `norms[1]`.": (
-            lambda x, a, f, n: (y := x + a(n[0](x))) + f(n[0](y))
-        ),
-        "attention reads vectors without a norm | Its input is `norms[0](x)`.": (
-            lambda x, a, f, n: (y := x + a(x)) + f(n[1](y))
+            lambda x, a, f, n: n[0]((y := n[0](x + a(x))) + f(y))
         ),
     },
 )
 def layer(x: Tensor, attention: Callable, network: Callable, norms: list[Callable]) -> Tensor:
-    x = x + attention(norms[0](x))
-    return x + network(norms[1](x))
+    x = norms[0](x + attention(x))
+    return norms[1](x + network(x))
 
 
 _SCALE = "Divide each dot product by the square root of the width 2."
