@@ -78,37 +78,6 @@ def online(
     return context / total if divided else context
 
 
-def _words(num: int, d: int, d_v: int) -> Case:
-    q, k = (torch.rand(num, d, generator=_RANDOM) + 0.1 for _ in range(2))
-    says = f"for {num} word{'s' * (num > 1)}"
-    inputs = q, k, torch.randn(num, d_v, generator=_RANDOM)
-    return Case(says, inputs, f"{says} the contexts are those of the average", "Each word has a context.")
-
-
-@against(
-    2,
-    "Begin with S = 0 and z = 0. A word adds the outer product of its key and its value to S, and its key to z.",
-    "First add the word, then answer: each word also averages over itself.",
-    cases=[_words(1, 3, 2), _words(7, 5, 2), _words(11, 2, 3)],
-    mistakes={
-        "it is not divided by q · z | z is the sum of the keys so far.": lambda q, k, v: (q @ k.T).tril() @ v,
-        "z holds the last key alone | Add each key to z.": {"latest": True},
-        "z holds the keys of later words | Add one key at each word.": {"divided": 99},
-        "each word also reads the later words | Answer inside the loop.": {
-            "seen": 99,
-            "divided": 99,
-        },
-        "a word answers before it is added | It also averages over itself.": {"seen": -1, "divided": -1},
-    },
-    parts=["the contexts"],
-)
-def recurrent(q: Tensor, k: Tensor, v: Tensor, *, seen=0, divided=0, latest=False) -> Tensor:
-    """The sum and what divides it see the diagonals up to these numbers."""
-    kernel = q @ k.T
-    divisors = kernel.tril(divided).triu(0 if latest else -99)
-    return kernel.tril(seen) @ v / divisors.sum(1, keepdim=True).clamp(min=1e-9)
-
-
 def _halves(says: str, first: float, second: float) -> Case:
     """What two halves of the keys have left, of which the scores lie near these numbers."""
     scores = torch.randn(7, generator=_RANDOM) + torch.tensor([first] * 3 + [second] * 4)
@@ -121,7 +90,7 @@ def _halves(says: str, first: float, second: float) -> Case:
 
 
 @against(
-    4,
+    3,
     "Every exponential must have the new maximum subtracted: a half with the maximum m1 gets the factor exp(m1 - m).",
     "`m = torch.maximum(m1, m2)`, then multiply t1 and c1 by one factor, t2 and c2 by the other, and add.",
     cases=[
@@ -160,7 +129,7 @@ def _state(d: int, d_value: int) -> Case:
 
 
 @against(
-    5,
+    4,
     "First ask the state: `key @ state`. The difference from the value is what must be added.",
     "`state + torch.outer(key, value - key @ state)`",
     cases=[_state(3, 2), _state(5, 7)],
