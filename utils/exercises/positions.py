@@ -77,9 +77,11 @@ def _rates(d: int, n: int, factor: float) -> Case:
     3,
     "In n places a pair turns by the angle `n * rate`. Compare this with a full turn.",
     "`torch.where(condition, a, b)` takes from `a` where the condition holds, and from `b` elsewhere.",
-    cases=[_rates(4, 32, 4), _rates(8, 32, 4), _rates(16, 100, 8)],
+    cases=[_rates(4, 500, 4), _rates(8, 32, 4), _rates(16, 100, 8)],
     mistakes={
-        "all are divided | The fast ones stay.": {"slow": lambda angle: angle < math.inf},
+        "all are divided | Compare `n * rate` with a full turn: the fast ones stay.": {
+            "slow": lambda angle: angle < math.inf
+        },
         "the fast ones are divided | Divide those that turn less than once.": {
             "slow": lambda angle: angle >= 2 * math.pi
         },
@@ -87,14 +89,9 @@ def _rates(d: int, n: int, factor: float) -> Case:
         "the angle is compared with 360 | Angles are in radians: a full turn is 2π.": {
             "slow": lambda angle: angle < 360
         },
-        "it is compared without the number of places | In n places a pair turns by `n * rate`.": {
-            "places": False
-        },
         "the slow ones are multiplied | Divide them by the factor.": {"way": -1},
     },
     parts=["the rates"],
 )
-def slower(
-    rates: Tensor, n: int, factor: float, *, slow=lambda angle: angle < 2 * math.pi, places=True, way=1
-) -> Tensor:
-    return torch.where(slow(rates * (n if places else 1)), rates / factor**way, rates)
+def slower(rates: Tensor, n: int, factor: float, *, slow=lambda angle: angle < 2 * math.pi, way=1) -> Tensor:
+    return torch.where(slow(n * rates), rates / factor**way, rates)
