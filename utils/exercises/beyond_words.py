@@ -1,12 +1,10 @@
 """Checks of the exercises of chapters/beyond_words."""
 
-from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import as_number, exercise, expect
 from utils.exercises.tables import Case, against
 
 
@@ -82,33 +80,3 @@ def see(*given: object, before=1, after=0, whole=True, pool=_MEAN) -> tuple:
 
 
 #: How red and how round four things are.
-THINGS = {
-    "red circle": (1.0, 1.0),
-    "red square": (1.0, 0.0),
-    "blue circle": (0.0, 1.0),
-    "blue square": (0.0, 0.0),
-}
-
-
-@exercise(
-    3,
-    "The first number of the query rewards red things. What does a negative second number do?",
-    "Try (2, -2) first. Then make both numbers larger.",
-)
-def ask_for_red_square(first: object, second: object) -> Iterator[str]:
-    query = torch.tensor([as_number(first, name="first"), as_number(second, name="second")])
-    weights = torch.softmax(torch.tensor(list(THINGS.values())) @ query, dim=0).tolist()
-    highest, next_weight, *_ = sorted(weights, reverse=True)
-    best, red_square = list(THINGS)[weights.index(highest)], weights[1]
-    all_weights = ", ".join(f"{name} {weight:.2f}" for name, weight in zip(THINGS, weights, strict=True))
-    share = f"two things share the largest weight: {all_weights}."
-    expect(highest - next_weight > 1e-6, share, "Both numbers matter.")
-    expect(
-        best == "red square",
-        f"the {best} has the largest weight: {all_weights}.",
-        "The score of a thing is its redness times the first number, plus its roundness times the second.",
-    )
-    yield "the red square has the largest weight"
-    only = f"the red square has only {red_square:.2f}: {all_weights}."
-    expect(red_square >= 0.9, only, "Make both numbers larger.")
-    yield f"it has {red_square:.2f}"

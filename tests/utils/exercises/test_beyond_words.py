@@ -14,16 +14,4 @@ def in_loops(image, size):
 
 
 answers.add(check.cut_one, [in_loops])
-
-
-answers.add(
-    check.ask_for_red_square,
-    [(4, -4), ("3", torch.tensor(-6.0))],
-    [
-        ((4, 4), "the red circle has the largest"),
-        ((-4, -4), "the blue square has the largest"),
-        ((4, 0), "two things share"),
-        ((1, -1), "has only 0.53"),
-    ],
-)
 test_right, test_wrong = answers.tests()
