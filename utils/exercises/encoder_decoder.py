@@ -1,6 +1,5 @@
 """Checks of the exercises of chapters/encoder_decoder."""
 
-from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -8,9 +7,7 @@ from torch import Tensor, arange, nn, tensor
 from torch.nn.functional import cross_entropy
 
 from utils.corpus.vocabulary import PAD
-from utils.exercises.checking import as_tensor, exercise, expect, expect_close, expect_written
 from utils.exercises.tables import Case, against, normal
-from utils.seq2seq import Encoder
 
 
 def _cell(d_in: int, d_h: int) -> tuple[nn.GRUCell, Tensor, Tensor]:
@@ -53,35 +50,6 @@ def gru_step(cell: nn.GRUCell, x: Tensor, state: Tensor, *, wrong: str = "") -> 
 
 @against(
     2,
-    "Take the logarithm of the probability of each right word, leave out those at pads, and take minus their mean.",
-    cases=[
-        Case(
-            f"for a batch of {len(targets)} sentences",
-            (2 * normal((len(targets), len(targets[0]), 7))[0], tensor(targets)),
-            f"for a batch of {len(targets)} sentences the loss is the mean over its real words",
-        )
-        for targets in ([[4, 2, PAD, PAD, PAD], [5, 6, 4, 5, 2]], [[3, 4, 2], [2, PAD, PAD], [6, 2, PAD]])
-    ],
-    mistakes={
-        "the pads are in the mean | Take `tgt_out != PAD`.": {"pad": -1},
-        "the minus is missing | A loss grows with the mistake.": {"sign": -1},
-        "this is the sum over the words | Divide by their number.": {"mean": lambda each, real: each.sum()},
-        "you divided by the number of all places | Count real words.": {
-            "mean": lambda each, real: each.mean()
-        },
-        "this is the mean of the means of the sentences | Each word counts the same.": {
-            "mean": lambda each, real: (each.sum(dim=1) / real.sum(dim=1)).mean()
-        },
-    },
-    parts=["the loss"],
-)
-def loss(logits, tgt_out, *, pad=PAD, sign=1, mean=lambda each, real: each.sum() / real.sum()) -> Tensor:
-    every = cross_entropy(logits.mT, tgt_out, ignore_index=pad, reduction="none")  # 0 at each pad
-    return sign * mean(every, tgt_out != pad)
-
-
-@against(
-    3,
     "In a sentence of n words the new place j holds the word of the old place n - 1 - j.",
     "A loop over the sentences is enough: `embedded[b, :n].flip(0)` turns the n words of one sentence around.",
     cases=[
@@ -99,22 +67,24 @@ def loss(logits, tgt_out, *, pad=PAD, sign=1, mean=lambda each, real: each.sum()
         ),
     ],
     mistakes={
-        "the pads come first | Turn the words around, and leave the pads.": lambda words, lens: words.flip(1),
-        "nothing is turned around | The words are along axis 1.": lambda words, lens: words.flip(0),
-        "you start one place too late | The last word is at `lens - 1`.": {"start": 1},
-        "the last word stays | The n words are `[:n]`.": {"length": lambda lens: lens - 1},
-        "all have one length | Each has its own.": {"length": lambda lens: 0 * lens + max(lens)},
+        "the pads come first | Turn the words around, and leave the pads.": lambda words, src_lens: (
+            words.flip(1)
+        ),
+        "nothing is turned around | The words are along axis 1.": lambda words, src_lens: words.flip(0),
+        "you start one place too late | The last word is at `src_lens - 1`.": {"start": 1},
+        "the last word stays | The n words are `[:n]`.": {"length": lambda src_lens: src_lens - 1},
+        "all have one length | Each has its own.": {"length": lambda src_lens: 0 * src_lens + max(src_lens)},
     },
 )
-def reverse_words(embedded: Tensor, lens: Tensor, *, start=0, length=torch.clone) -> Tensor:
+def reverse_words(embedded: Tensor, src_lens: Tensor, *, start=0, length=torch.clone) -> Tensor:
     turned = embedded.clone()
-    for row, n in enumerate(length(lens).tolist()):
+    for row, n in enumerate(length(src_lens).tolist()):
         turned[row, :n] = embedded[row, start : start + n].flip(0)
     return turned
 
 
 @against(
-    4,
+    3,
     "Add the vectors of the real words, and divide by the number of real words.",
     "Equal scores give equal weights: `masked_softmax` of zeros, with the mask of the lengths, gives them.",
     cases=[
@@ -132,58 +102,56 @@ def reverse_words(embedded: Tensor, lens: Tensor, *, start=0, length=torch.clone
         ),
     ],
     mistakes={
-        "the pad is in the mean | Only the first `src_lens` places are words.": lambda h, lens: h.mean(dim=1),
-        "the sum of the two words is divided by 3 | Divide by 2.": {"divisor": lambda h, lens: h.shape[1]},
-        "this is the sum | Divide by the number of real words.": {"divisor": lambda h, lens: 1},
+        "the pad is in the mean | Only the first `src_lens` places are words.": lambda h, src_lens: h.mean(
+            dim=1
+        ),
+        "the sum of the two words is divided by 3 | Divide by 2.": {
+            "divisor": lambda h, src_lens: h.shape[1]
+        },
+        "this is the sum | Divide by the number of real words.": {"divisor": lambda h, src_lens: 1},
         "this is the last word, or the largest | All real words have the same weight.": (
-            lambda h, lens: h[arange(len(h)), lens - 1]
+            lambda h, src_lens: h[arange(len(h)), src_lens - 1]
         ),
     },
     parts=["the context"],
 )
-def mean_context(enc_outputs, src_lens, *, divisor=lambda _, lens: lens[:, None]) -> Tensor:
+def mean_context(enc_outputs, src_lens, *, divisor=lambda _, src_lens: src_lens[:, None]) -> Tensor:
     sums = [row[:length].sum(dim=0) for row, length in zip(enc_outputs, src_lens, strict=True)]
     return torch.stack(sums) / divisor(enc_outputs, src_lens)
 
 
-@exercise(
-    5,
-    "Run the encoder on both sentences, subtract the outputs, and take absolute values.",
-    "`unflatten(-1, (2, 16))` cuts the 32 numbers into the two halves, and `amax(dim=-1)` takes the largest of each.",
+@against(
+    4,
+    "Take the logarithms of the probabilities of the right words, and add up those of each sentence.",
+    "The pads are not words: set what stands at them to 0 before the sum. `tgt_out != PAD` says where words are.",
+    cases=[
+        Case(
+            f"for a batch of {len(targets)} sentences",
+            (2 * normal((len(targets), len(targets[0]), 7))[0], tensor(targets)),
+            f"for a batch of {len(targets)} sentences each has the sum over its own words",
+            "The result has one number for each sentence.",
+        )
+        for targets in ([[4, 2, PAD, PAD, PAD], [5, 6, 4, 5, 2]], [[3, 4, 2], [2, PAD, PAD], [6, 2, PAD]])
+    ],
+    mistakes={
+        "the pads are in the sum | Take `tgt_out != PAD`.": {"pad": -1},
+        "this is the loss of each sentence: the minus | A logarithm of a probability is not above 0.": {
+            "sign": -1
+        },
+        "this is the mean over the words | Add them up, and do not divide.": {
+            "of_words": lambda each, real: each.sum(dim=1) / real.sum(dim=1)
+        },
+        "this is one number for the whole batch | Add along the words alone.": {
+            "of_words": lambda each, real: each.sum()
+        },
+        "these are probabilities | Leave out the `exp`.": {
+            "of_words": lambda each, real: each.sum(dim=1).exp()
+        },
+    },
+    parts=["the log-probabilities"],
 )
-def two_layers(encoder: object, moved: object) -> Iterator[str]:
-    deep = getattr(encoder, "function", encoder)
-    expect_written(moved)
-    expect(isinstance(deep, Encoder), "`deep` is not the encoder of the cell. Run that cell again.")
-    case = "for the fifth word changed to 9"
-    shape = "A row for each of the 7 words, a column for each half: `moved.T` exchanges them."
-    changes = as_tensor(moved, shape, shape=(7, 2), name="moved")
-    expect(
-        not (changes.any() and not changes[:4, 0].any() and not changes[5:, 1].any()),
-        "the forward half does not move before the fifth word, and the backward half not after it. In one layer it "
-        "would be so.",
-        "Measure the outputs of `deep`. Its second layer reads both halves of the first.",
-    )
-    halves, right = _halves(deep, 4), _halves(deep, 4).abs().amax(dim=-1)
-    absolute = "Take absolute values before the maximum."
-    for result, says, hint in (
-        (right.flip(1), "the two columns are exchanged", "The forward half comes first."),
-        (halves.abs().mean(dim=-1), "these are the mean changes", "Take the largest."),
-        (halves.amax(dim=-1), "these are the largest changes with their signs", absolute),
-        (_halves(deep, 5).abs().amax(dim=-1), "the sixth word was changed", "Places count from 0."),
-    ):
-        is_this = torch.allclose(changes, result.double(), rtol=1e-3, atol=1e-3)
-        expect(not is_this, f"{case}, moved: {says}.", hint)
-    fifth = "Compare the outputs of the encoder before and after, in the first 16 numbers and the last 16."
-    expect_close(changes, right, case, fifth, name="moved", tolerance=1e-3)
-    yield "these are the changes of the second layer"
-    yield "both halves move at every word, and most at the fifth"
-
-
-def _halves(encoder: Encoder, place: int) -> Tensor:
-    """How much the outputs of both halves of the second layer change, for each of the 7 words."""
-    src, lens = torch.tensor([[4, 7, 5, 9, 6, 8, 4]]), torch.tensor([7])
-    changed = src.clone()
-    changed[0, place] = 9
-    with torch.no_grad():
-        return (encoder(changed, lens)[0] - encoder(src, lens)[0])[0].unflatten(-1, (2, 16))
+def log_probabilities(
+    logits, tgt_out, *, pad=PAD, sign=1, of_words=lambda each, real: each.sum(dim=1)
+) -> Tensor:
+    every = -cross_entropy(logits.mT, tgt_out, ignore_index=pad, reduction="none")  # 0 at each pad
+    return of_words(sign * every, tgt_out != PAD)
