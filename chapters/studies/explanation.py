@@ -5,7 +5,8 @@ results are stored beside this file. Models, training and scores come from ``uti
 for the translators that it trains itself.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Collection, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
@@ -235,18 +236,45 @@ def read(
 
 
 @torch.no_grad()
+def with_hidden(
+    model: EncoderDecoder, batch: Batch, hidden: Bool[Tensor, "batch t n"]
+) -> Float[Tensor, "batch t vocab"]:
+    """The probabilities of step i if attention may not see source words j of ``hidden[b, i, j]`` in this step alone."""
+    memory, state = model.start(batch.src, batch.src_lens)
+    after = []
+    for i, word in enumerate(batch.tgt_in.unbind(dim=1)):
+        masked = memory._replace(mask=memory.mask & ~hidden[:, i, None])
+        after.append(model.decoder(word[:, None], masked, state)[0])
+        state = model.decoder(word[:, None], memory, state)[1]
+    return torch.cat(after, dim=1).softmax(dim=-1)
+
+
 def hidden_in_step(
     model: EncoderDecoder, batch: Batch, hidden: Int[Tensor, "batch t"]
 ) -> Float[Tensor, "batch t vocab"]:
-    """The probabilities of step i if attention may not see source word ``hidden[b, i]`` in this step alone."""
-    memory, state = model.start(batch.src, batch.src_lens)
-    rows, after = torch.arange(len(batch.src)), []
-    for i, word in enumerate(batch.tgt_in.unbind(dim=1)):
-        mask = memory.mask.clone()
-        mask[rows, 0, hidden[:, i]] = False
-        after.append(model.decoder(word[:, None], memory._replace(mask=mask), state)[0])
-        state = model.decoder(word[:, None], memory, state)[1]
-    return torch.cat(after, dim=1).softmax(dim=-1)
+    """As :func:`with_hidden`, with a single word ``hidden[b, i]`` in each step."""
+    return with_hidden(model, batch, nn.functional.one_hot(hidden, batch.src.shape[1]).bool())
+
+
+def control(weights: Float[Tensor, " n"], hidden: int, spared: Collection[int] = ()) -> list[int]:
+    """The lightest set of other words that has at least the weight of the hidden word; empty if there is none.
+
+    Args:
+        weights: of the words of a sentence in one step.
+        hidden: the word that the set is a control for.
+        spared: words that the set may not have.
+
+    >>> control(torch.tensor([0.3, 0.4, 0.2, 0.1]), 0)
+    [2, 3]
+    >>> control(torch.tensor([0.3, 0.6, 0.1]), 1)
+    []
+    """
+    others = [i for i in range(len(weights)) if i != hidden and i not in spared]
+    sets = torch.cartesian_prod(*[torch.tensor([0.0, 1.0])] * len(others)).reshape(-1, len(others))
+    totals = sets @ weights[others]
+    totals[totals < weights[hidden]] = math.inf
+    best = totals.argmin()
+    return [i for i, chosen in zip(others, sets[best], strict=True) if chosen and totals[best] < math.inf]
 
 
 @torch.no_grad()
@@ -337,6 +365,7 @@ def measure_needs(data: Grammar, model: EncoderDecoder) -> dict[str, float]:
         results[f"{name}, hidden"] = (hidden != written)[real].float().mean().item()
         left_out = moved.gather(-1, word[..., None]).squeeze(-1)
         results[f"{name}, left out"] = left_out[real].float().mean().item()
+    results |= measure_controlled(model, batch, attended)
     choice = written[:, :, None, None].expand(-1, -1, without.shape[2], 1)
     lost = before.gather(-1, written[..., None]) - without.gather(-1, choice).squeeze(-1)
     for name, table in ("attention", weights), ("gradient", gradient), ("left out", lost):
@@ -352,7 +381,29 @@ def measure_needs(data: Grammar, model: EncoderDecoder) -> dict[str, float]:
     return results
 
 
-# What a name at the beginning comes from, and words that look elsewhere
+def measure_controlled(
+    model: EncoderDecoder, batch: Batch, named: Int[Tensor, "batch t"]
+) -> dict[str, float]:
+    """In the steps that have a :func:`control`: how often another word is written without the named word or without it.
+
+    In a step whose named word has more than half of the weight there is none.
+    """
+    real = (batch.tgt_out != PAD) & (batch.tgt_out != EOS)
+    before, weights = read(model, batch)
+    alone, others = torch.zeros(2, *weights.shape, dtype=torch.bool)
+    for row, i in real.nonzero().tolist():
+        found = control(weights[row, i, : batch.src_lens[row]], int(named[row, i]))
+        others[row, i, found], alone[row, i, named[row, i]] = True, bool(found)
+    steps = others.any(dim=-1)
+    results = {"controlled steps": (steps.sum() / real.sum()).item()}
+    for name, hidden in ("named", alone), ("others", others):
+        moved = with_hidden(model, batch, hidden).argmax(dim=-1) != before.argmax(dim=-1)
+        results[f"controlled, {name}"] = moved[steps].float().mean().item()
+        results[f"controlled weight, {name}"] = (weights * hidden).sum(dim=-1)[steps].mean().item()
+    return results
+
+
+# What a name at the beginning comes from
 
 
 @torch.no_grad()
@@ -392,32 +443,6 @@ def measure_names(data: Grammar, model: EncoderDecoder) -> dict[str, float]:
         "s_0 exchanged, the other name": swapped == other,
     }
     return {"sentences": len(some)} | {name: values.float().mean().item() for name, values in results.items()}
-
-
-def measure_elsewhere(data: Grammar, model: EncoderDecoder) -> dict[str, float]:
-    """Of the linked words whose largest weight is on a word without their link: what they need."""
-    batch, draw = data.batch(data.test), torch.Generator().manual_seed(0)
-    before, weights = read(model, batch)
-    written, looked_at = before.argmax(dim=-1), weights.argmax(dim=-1)
-    linked, hit = torch.zeros(2, *written.shape, dtype=torch.bool)
-    own = torch.zeros_like(written)
-    for row, t in enumerate(data.test):
-        for i, j in sorted(t.links("en", data.lang), reverse=True):
-            linked[row, j], own[row, j] = True, i
-            hit[row, j] |= bool(looked_at[row, j] == i)
-    wrong = linked & ~hit
-    moved = each_left_out(model, batch).argmax(dim=-1) != written[..., None]
-    results = {"look elsewhere": wrong.sum() / linked.sum(), "right": (written == batch.tgt_out)[wrong]}
-    for name, word in {
-        "the word looked at": looked_at,
-        "its own source": own,
-        "another word": other_words(batch, own, draw),
-    }.items():
-        results[f"{name}, in this step"] = (hidden_in_step(model, batch, word).argmax(dim=-1) != written)[
-            wrong
-        ]
-        results[f"{name}, left out"] = moved.gather(-1, word[..., None])[..., 0][wrong]
-    return {name: values.float().mean().item() for name, values in results.items()}
 
 
 # The trainings
@@ -485,7 +510,7 @@ def measure_seeds(study: ExplanationSettings) -> dict:
 
 
 def measure_chinese(study: ExplanationSettings) -> dict:
-    """Translators into Chinese from several seeds: names at the beginning, and words that look elsewhere."""
+    """Translators into Chinese from several seeds: names at the beginning."""
     data = grammar(study, "zh")
     test = data.batch(data.test)
     words = (test.tgt_out != PAD) & (test.tgt_out != EOS)
@@ -494,12 +519,8 @@ def measure_chinese(study: ExplanationSettings) -> dict:
         model = trained(study, data, seed)
         probabilities, weights = read(model, test)
         right = (probabilities.argmax(dim=-1) == test.tgt_out)[words].float().mean().item()
-        measured = {"words right": right, "aer": link_errors(data, weights)}
-        runs.append(
-            measured
-            | {f"names: {name}": number for name, number in measure_names(data, model).items()}
-            | {f"elsewhere: {name}": number for name, number in measure_elsewhere(data, model).items()}
-        )
+        names = {f"names: {name}": number for name, number in measure_names(data, model).items()}
+        runs.append({"words right": right, "aer": link_errors(data, weights)} | names)
     return _columns(runs)
 
 

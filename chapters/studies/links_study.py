@@ -6,7 +6,6 @@ sentences of parliament (book/data_and_licences), and five minutes on one core. 
 """
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -14,29 +13,28 @@ from typing import Annotated, NamedTuple
 
 import torch
 import typer
+from torch import Tensor
 
 from studies.parts import run_parts
 from studies.real_sentences import (
-    aer_of,
+    RESAMPLES,
     capitalised,
-    frequent_words,
     in_lower_case,
     links_by_table,
     lower_pairs,
     model_1,
-    possible_shares,
     stored_score,
 )
 from utils.corpus.grammar import triples
 from utils.corpus.pairs import find_file, read_pairs, tokenise
 from utils.corpus.splits import Split, group_split
 from utils.corpus.vocabulary import Vocabulary
-from utils.metrics import Links, diagonal_links, links_from_weights
+from utils.metrics import Links, bleu, diagonal_links
 from utils.translator.models import Settings, build_model
 from utils.translator.page.html import stored_content
 from utils.translator.page.stored_model import unpack_weights
 from utils.translator.runs import Run
-from utils.translator.using.aligning import WordAlignment, align_pairs, detokenise, split_words
+from utils.translator.using.aligning import align_pairs, detokenise, split_words
 from utils.translator.using.gold_links import GoldLinks, read_gold
 from utils.translator.using.input_lines import read_lines
 from utils.translator.using.translating import translate_sentences
@@ -62,14 +60,12 @@ class Reader(NamedTuple):
         facts: what its page says of it.
         forward: the table of a model 1 that has read the pairs of training.
         backward: the same with the two languages exchanged.
-        frequent: the 50 most frequent French words of training, in lower case.
     """
 
     run: Run
     facts: dict[str, str]
     forward: Table
     backward: Table
-    frequent: set[str]
 
 
 def stored_run(split: Split) -> tuple[Run, dict[str, str]]:
@@ -108,7 +104,7 @@ def reader() -> Reader:
     run, facts = stored_run(french_split())
     lower = lower_pairs(french_split())
     backward = model_1([(french, english) for english, french in lower])
-    return Reader(run, facts, model_1(lower), backward, frequent_words(french for _, french in lower))
+    return Reader(run, facts, model_1(lower), backward)
 
 
 def grammar() -> tuple[list, list[GoldLinks]]:
@@ -146,41 +142,55 @@ def hansards() -> tuple[list, list[GoldLinks]]:
 TEXTS = {"grammar": grammar, "tatoeba": tatoeba, "hansards": hansards}
 
 
-def moved(alignment: WordAlignment, steps: int) -> Links:
-    """The links if each target word takes the weights of a later step."""
-    if alignment.weights is None:
-        return frozenset()
-    last = len(alignment.weights) - 1
-    rows = (torch.arange(last + 1) + steps).clamp(0, last)
-    return links_from_weights(alignment.weights[rows])
+def aer_of(links: Mapping[str, Sequence[Links]], gold: Sequence[GoldLinks]) -> dict[str, dict]:
+    """The error rate of each list of links, with the interval of the bootstrap over sentences.
+
+    All lists but the first also have their difference from the first, with the interval of the paired bootstrap: a draw
+    takes the same sentences for both.
+
+    >>> gold = [GoldLinks(frozenset({(0, 0)}), frozenset({(0, 0)}))] * 2
+    >>> aer_of({"diagonal": [{(0, 0)}, {(0, 0)}], "other": [{(0, 0), (1, 1)}] * 2}, gold)["other"]["difference"]
+    {'aer': 0.333, 'interval': [0.333, 0.333]}
+    """
+    rows = torch.randint(len(gold), (RESAMPLES, len(gold)), generator=torch.Generator().manual_seed(0))
+    rates, drawn = {}, {}
+    for name, predicted in links.items():
+        agreed = [len(a & g.sure) + len(a & g.possible) for a, g in zip(predicted, gold, strict=True)]
+        total = [len(a) + len(g.sure) for a, g in zip(predicted, gold, strict=True)]
+        counts = torch.tensor([agreed, total], dtype=torch.float64)
+        sums = counts[:, rows].sum(dim=2)
+        rates[name], drawn[name] = 1 - sum(agreed) / sum(total), 1 - sums[0] / sums[1]
+    first = next(iter(links))
+    results = {}
+    for name in links:
+        results[name] = _with_interval(rates[name], drawn[name])
+        if name != first:
+            difference = rates[name] - rates[first], drawn[name] - drawn[first]
+            results[name]["difference"] = _with_interval(*difference)
+    return results
+
+
+def _with_interval(aer: float, drawn: Tensor) -> dict:
+    ends = drawn.quantile(torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
+    return {"aer": round(aer, 3), "interval": [round(end, 3) for end in ends]}
 
 
 def measure(name: str) -> dict:
-    """BLEU and error rates on a text, and the right links of frequent and of other words."""
+    """BLEU and error rates on a text."""
     read, (pairs, gold) = reader(), TEXTS[name]()
     alignments = align_pairs(read.run, [(" ".join(src), " ".join(tgt)) for src, tgt in pairs])
-    lower = in_lower_case(pairs)
     links = {
-        "attention": [alignment.links for alignment in alignments],
         "diagonal": [diagonal_links(len(src), len(tgt)) for src, tgt in pairs],
-        "model 1": [links_by_table(read.forward, *pair) for pair in lower],
+        "attention": [alignment.links for alignment in alignments],
+        "model 1": [links_by_table(read.forward, *pair) for pair in in_lower_case(pairs)],
     }
     if name == "tatoeba":
         del links["model 1"]  # it has made the links
-    is_frequent = [[word in read.frequent for word in french] for _, french in lower]
     texts = [t.text for t in translate_sentences(read.run, [detokenise(en, "en")[0] for en, _ in pairs])]
-    steps = {
-        f"one step {how}": [moved(alignment, n) for alignment in alignments]
-        for how, n in (("earlier", -1), ("later", 1))
-    }
     return {
         "num": len(pairs),
         "bleu": stored_score(texts, [[detokenise(french, "fr")[0]] for _, french in pairs], "fr"),
-        "aer": aer_of(links | steps, gold),
-        "by_word": {
-            "frequent": possible_shares(links, gold, is_frequent),
-            "other": possible_shares(links, gold, [[not flag for flag in row] for row in is_frequent]),
-        },
+        "aer": aer_of(links, gold),
     }
 
 
@@ -192,11 +202,14 @@ def measure_training() -> dict:
 
 def run_study(out: Path) -> None:
     """Measure the parts that are not stored yet."""
-    head = {"sha256": {p: hashlib.sha256(find_file(p).read_bytes()).hexdigest() for p in (FRENCH, HANSARDS)}}
+    head = {
+        "sha256": {p: hashlib.sha256(find_file(p).read_bytes()).hexdigest() for p in (FRENCH, HANSARDS)},
+        "signature": bleu(["."], [["."]], lang="fr").signature,
+    }
     run_parts(
         {"training": measure_training} | {name: partial(measure, name) for name in TEXTS},
         out,
-        belongs_to=json.loads(json.dumps(head)),
+        belongs_to=head,
     )
 
 

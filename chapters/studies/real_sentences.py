@@ -35,7 +35,7 @@ from utils.corpus.pairs import find_file, read_pairs, tokenise
 from utils.corpus.splits import Split, folded, group_split
 from utils.corpus.vocabulary import UNK, Vocabulary
 from utils.corpus.whole_files import write_whole
-from utils.metrics import Links, Score, bleu, bleu_by_length
+from utils.metrics import Score, bleu, bleu_by_length
 from utils.search import Hypothesis, greedy
 from utils.seq2seq import EncoderDecoder
 from utils.translator.models import Settings, build_model
@@ -43,7 +43,6 @@ from utils.translator.options import Search
 from utils.translator.runs import Run, save_run
 from utils.translator.training.loop import STATE, Schedule, load_state, save_state, train_model
 from utils.translator.using.aligning import detokenise
-from utils.translator.using.gold_links import GoldLinks, alignment_score
 from utils.translator.using.input_lines import read_lines
 from utils.translator.using.translating import translate_sentences
 
@@ -504,29 +503,6 @@ def capitalised(words: Sequence[str]) -> list[str]:
     return [words[0][:1].upper() + words[0][1:], *words[1:]]
 
 
-def frequent_words(sentences: Iterable[Sequence[str]], num: int = 50) -> set[str]:
-    """The most frequent words and punctuation marks, most of which only join the others."""
-    counts = Counter(word for sentence in sentences for word in sentence)
-    return {word for word, _ in counts.most_common(num)}
-
-
-def aer_of(links: Mapping[str, Sequence[Links]], gold: Sequence[GoldLinks]) -> dict[str, dict]:
-    """The error rate of each list of links, with the interval of the bootstrap over sentences."""
-    results = {}
-    for name, predicted in links.items():
-        num_agreed = [len(a & g.sure) + len(a & g.possible) for a, g in zip(predicted, gold, strict=True)]
-        total = [len(a) + len(g.sure) for a, g in zip(predicted, gold, strict=True)]
-        counts = torch.tensor([num_agreed, total], dtype=torch.float64)
-        rows = torch.randint(len(gold), (RESAMPLES, len(gold)), generator=torch.Generator().manual_seed(0))
-        sums = counts[:, rows].sum(dim=2)
-        low, high = (
-            (1 - sums[0] / sums[1]).quantile(torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
-        )
-        aer = alignment_score(predicted, gold).aer
-        results[name] = {"aer": round(aer, 3), "interval": [round(low, 3), round(high, 3)]}
-    return results
-
-
 def measure_mistakes(study: SentencesSettings) -> dict:
     """BLEU of the page's translator by rarest character and by length, and negations that are kept."""
     page = chinese(study)
@@ -564,22 +540,6 @@ def in_lower_case(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[
 
 def _lower(text: str, lang: str) -> list[str]:
     return tokenise(text.lower(), lang)
-
-
-def possible_shares(
-    links: Mapping[str, Sequence[Links]], gold: Sequence[GoldLinks], is_counted: Sequence[Sequence[bool]]
-) -> dict:
-    """Of the links of the chosen target words, the share that is possible, for each list of links."""
-    results: dict = {"num": sum(map(sum, is_counted))}
-    for name, predicted in links.items():
-        hits = (
-            (i, j) in g.possible
-            for a, g, rows in zip(predicted, gold, is_counted, strict=True)
-            for i, j in a
-            if rows[j]
-        )
-        results[name] = _share(hits)
-    return results
 
 
 #: The parts of the study, in the order in which they are measured.

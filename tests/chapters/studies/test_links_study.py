@@ -1,20 +1,36 @@
-"""The links study: the links of a later step by hand, the stored translator, and the stored results."""
+"""The links study: error rates and their differences by hand, and the stored results."""
 
 import json
 
-import torch
+import pytest
 
-from studies.links_study import RESULTS, TEXTS, moved
-from utils.translator.using.aligning import WordAlignment
+from studies.links_study import RESULTS, TEXTS, aer_of
+from utils.translator.using.gold_links import GoldLinks
 
 
-def test_links_of_another_step_by_hand():
-    weights = torch.tensor([[0.9, 0.1, 0.0], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7], [0.6, 0.3, 0.1]])
-    alignment = WordAlignment(["a", "b", "c"], ["x", "y", "z", "w"], weights)
-    assert moved(alignment, 0) == {(0, 0), (1, 1), (2, 2), (0, 3)}
-    assert moved(alignment, 1) == {(1, 0), (2, 1), (0, 2), (0, 3)}
-    assert moved(alignment, -1) == {(0, 0), (0, 1), (1, 2), (2, 3)}
-    assert moved(WordAlignment([], ["x"], None), 1) == frozenset()
+def gold_of(*links):
+    return GoldLinks(frozenset(links), frozenset(links))
+
+
+def test_error_rates_by_hand():
+    gold = [gold_of((0, 0), (1, 1)), gold_of((0, 1))]
+    found = aer_of({"first": [{(0, 0)}, {(0, 1)}], "second": [{(0, 0), (1, 1)}, {(2, 1)}]}, gold)
+    assert found["first"]["aer"] == pytest.approx(1 - 4 / 5, abs=1e-3)
+    assert found["second"]["aer"] == pytest.approx(1 - 4 / 6, abs=1e-3)
+    assert found["second"]["difference"]["aer"] == pytest.approx(2 / 6 - 1 / 5, abs=1e-3)
+    # All draws of the first sentence alone, and all of the second: 1/3 and 0, 0 and 1.
+    assert found["first"]["interval"] == [0, 0.333]
+    assert found["second"]["interval"] == [0, 1]
+    assert found["second"]["difference"]["interval"] == [-0.333, 1]
+
+
+def test_a_difference_is_drawn_with_the_same_sentences_for_both():
+    gold = [gold_of((0, 0)), gold_of((1, 1)), gold_of((0, 1)), gold_of((2, 2)), gold_of((3, 1))]
+    links = [{(0, 0)}, {(0, 1)}, {(0, 1)}, {(0, 2)}, {(0, 1)}]  # right in two of five sentences
+    found = aer_of({"first": links, "second": links}, gold)
+    assert found["first"]["interval"] == found["second"]["interval"]
+    assert found["first"]["interval"][1] - found["first"]["interval"][0] > 0.5
+    assert found["second"]["difference"] == {"aer": 0, "interval": [0, 0]}
 
 
 def test_the_stored_results_are_whole():
