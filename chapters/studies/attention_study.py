@@ -20,7 +20,7 @@ import typer
 from studies.parts import run_parts
 from studies.transformer_study import ChapterCorpus, corpus_of_the_chapter
 from utils.corpus.batches import pad_ids
-from utils.corpus.grammar import Triple, join_words
+from utils.corpus.grammar import Triple
 from utils.fast_training import fast_loss
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
@@ -32,8 +32,6 @@ from utils.training import fit, seeded
 RESULTS = Path(__file__).with_suffix(".json")
 #: The two decoders; all else is the same.
 KINDS = {"with": BahdanauDecoder, "without": FixedContextDecoder}
-#: The sentence that the chapters follow.
-RUNNING = "Mary found the small white flower yesterday ."
 
 
 class AttentionSettings(NamedTuple):
@@ -57,17 +55,11 @@ class AttentionSettings(NamedTuple):
     num_test: int = 500
 
 
-def translate(model: EncoderDecoder, corpus: ChapterCorpus, sentences: list[list[str]]) -> list[list[str]]:
-    """The greedy translations of English sentences."""
-    ids = corpus.en.encode(sentences)
-    found = greedy(model, pad_ids(ids), torch.tensor([*map(len, ids)]), max_len=50)
-    return [corpus.fr.tokens(hypothesis.tokens) for hypothesis in found]
-
-
 def which_right(model: EncoderDecoder, corpus: ChapterCorpus, sentences: list[Triple]) -> list[bool]:
-    """Which translations equal the reference, word for word."""
-    written = translate(model, corpus, [t.en for t in sentences])
-    return [words == list(t.fr) for words, t in zip(written, sentences, strict=True)]
+    """Which greedy translations equal the reference, word for word."""
+    ids = corpus.en.encode([t.en for t in sentences])
+    found = greedy(model, pad_ids(ids), torch.tensor([*map(len, ids)]), max_len=50)
+    return [corpus.fr.tokens(each.tokens) == list(t.fr) for each, t in zip(found, sentences, strict=True)]
 
 
 def train(
@@ -91,12 +83,11 @@ def train(
 
 
 def tested(model: EncoderDecoder, corpus: ChapterCorpus) -> dict:
-    """How many test sentences are right, how many of the long ones, and the running sentence."""
+    """How many test sentences are right, and how many of the long ones."""
     right = which_right(model, corpus, corpus.test)
     return {
         "right": sum(right),
         "long_right": sum(ok for ok, t in zip(right, corpus.test, strict=True) if len(t.en) >= 12),
-        "running": join_words(translate(model, corpus, [RUNNING.split()])[0], "fr"),
     }
 
 
@@ -120,13 +111,6 @@ def measure_more(size: int, setup: AttentionSettings, lr: Callable[[], float]) -
     return {"lr": rate, "runs": [about | tested(model, corpus) for model, about in runs]}
 
 
-def words_of(size: int, setup: AttentionSettings) -> dict:
-    """How many of the sentences have each word of the running sentence, and how many test sentences there are."""
-    corpus = corpus_of_the_chapter(size, setup.num_test)
-    counts = {word: sum(word in t.en for t in corpus.train) for word in RUNNING.split()}
-    return {"sentences_with": counts, "long": sum(len(t.en) >= 12 for t in corpus.test)}
-
-
 def _main(
     parts: Annotated[
         list[str] | None, typer.Argument(help="parts to measure; by default those missing")
@@ -136,9 +120,7 @@ def _main(
     """Train both translators on both amounts of data; store the results."""
     torch.set_num_threads(1)  # as for the results in the book
     setup = AttentionSettings()
-    measures: dict[str, Callable[[], dict]] = {
-        f"words {size}": partial(words_of, size, setup) for size in setup.sizes
-    }
+    measures: dict[str, Callable[[], dict]] = {}
     for size in setup.sizes:
         measures |= {f"{kind} {size}": partial(measure, kind, size, setup) for kind in KINDS}
     largest = f"without {max(setup.sizes)}"
