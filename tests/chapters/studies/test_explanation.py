@@ -9,10 +9,13 @@ from studies.explanation import (
     RESULTS,
     EvenDecoder,
     ExplanationSettings,
+    control,
     grammar,
+    hidden_in_step,
     misleading_loss,
     translator,
     weights_of,
+    with_hidden,
 )
 from utils.corpus.batches import make_batch
 from utils.seq2seq import BahdanauDecoder
@@ -45,6 +48,29 @@ def test_the_even_decoder_looks_at_real_words_alike(data):
     for row, length in zip(weights, batch.src_lens.tolist(), strict=True):
         torch.testing.assert_close(row[:, :length], torch.full_like(row[:, :length], 1 / length))
         assert not row[:, length:].any()
+
+
+def test_the_control_is_the_lightest_set_with_as_much_weight():
+    weights = torch.tensor([0.15, 0.28, 0.25, 0.2, 0.12])
+    assert control(weights, 1) == [3, 4]
+    assert control(weights, 1, spared={3}) == [2, 4]
+    assert control(weights, 2) == [0, 4]
+    assert control(torch.tensor([0.2, 0.6, 0.2]), 1) == []
+
+
+def test_a_word_is_hidden_in_its_own_step_alone(data):
+    model = translator(SMALL, data, BahdanauDecoder, 0).eval()
+    batch = make_batch(*data.ids(data.test[:5]))
+    nothing = torch.zeros(*batch.tgt_in.shape, batch.src.shape[1], dtype=torch.bool)
+    plain = model(batch.src, batch.src_lens, batch.tgt_in)[0].softmax(dim=-1)
+    torch.testing.assert_close(with_hidden(model, batch, nothing), plain)
+    hidden = nothing.clone()
+    hidden[:, 1, 0] = True
+    changed = (with_hidden(model, batch, hidden) - plain).abs().amax(dim=-1) > 1e-7
+    assert changed[:, 1].all()
+    assert not changed[:, 2:].any()
+    in_each = hidden_in_step(model, batch, torch.zeros(batch.tgt_in.shape, dtype=torch.long))
+    torch.testing.assert_close(in_each[:, 1], with_hidden(model, batch, hidden)[:, 1])
 
 
 def test_the_stored_results_are_those_of_these_settings():
