@@ -57,6 +57,7 @@ VARIANTS = {
     "additive, before": {},
     "general, sparse": {"sparse": True} | _AFTER,
     "general, sparse late": {"sparse": True, "late": True} | _AFTER,
+    "equal": {"equal": True} | _AFTER,
 }
 #: The translators that differ in score or query alone.
 COMPARED = tuple(VARIANTS)[:8]
@@ -137,15 +138,24 @@ class Study:
         )
 
 
+def equal_weights(scores: Tensor, mask: Tensor) -> Tensor:
+    """The same weight for each word, whatever its score: the baseline.
+
+    >>> equal_weights(torch.tensor([[3.0, 1.0, 2.0]]), torch.tensor([[True, True, False]]))
+    tensor([[0.5000, 0.5000, 0.0000]])
+    """
+    return masked_softmax(torch.zeros_like(scores), mask)
+
+
 def build(
-    study: Study, *, seed: int, lang: str = "fr", sparse=False, late=False, **options
+    study: Study, *, seed: int, lang: str = "fr", sparse=False, late=False, equal=False, **options
 ) -> EncoderDecoder:
     """A translator that was not trained; the options are those of a variant."""
     words, width = study.vocabularies, study.width
     with seeded(seed):
         encoder = Encoder(len(words["en"]), width, width // 2)
-        if sparse:
-            normalise = masked_softmax if late else masked_sparsemax
+        if sparse or equal:
+            normalise = equal_weights if equal else masked_softmax if late else masked_sparsemax
             options["score"] = GeneralAttention(width, width, normalise=normalise)
         if options.get("score") == "location":
             options["max_len"] = MAX_LEN
