@@ -80,6 +80,7 @@ def grammar_task(
     longest: int = LONGEST,
     num_test: int = 100,
     edges: Sequence[int] = EDGES,
+    split: str = "test",
 ) -> LengthTask:
     """Sentences of the grammar corpus, their lengths spread evenly.
 
@@ -89,16 +90,17 @@ def grammar_task(
         longest: longest sentence of the test.
         num_test: test sentences in each bucket.
         edges: longest sentences of the buckets, as for :func:`utils.metrics.bleu_by_length`.
+        split: "test", or "valid" to take the test sentences from those of validation.
 
     Explained in chapters/sentence_length.
     """
 
-    def sentences(split: str, max_words: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    def sentences(part: str, max_words: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
         all_triples = (triple(index, max_words=max_words) for index in count())
-        return ((t.en, t.fr) for t in all_triples if split_of(t.meaning) == split)
+        return ((t.en, t.fr) for t in all_triples if split_of(t.meaning) == part)
 
     train = _until(sentences("train", max_words), num_tokens, length=lambda pair: len(pair[1]) + 1)
-    test = _spread(sentences("test", longest), num_test, [*edges, longest], length=lambda pair: len(pair[0]))
+    test = _spread(sentences(split, longest), num_test, [*edges, longest], length=lambda pair: len(pair[0]))
     en, fr = Vocabulary.words(en for en, _ in train), Vocabulary.words(fr for _, fr in train)
     return LengthTask(
         en.encode([en for en, _ in train]),
