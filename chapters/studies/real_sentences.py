@@ -11,7 +11,6 @@ Models, training, search and scores come from ``utils``.
 
 import hashlib
 import json
-import math
 import random
 import re
 import time
@@ -20,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
-from itertools import combinations, pairwise
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -35,7 +34,7 @@ from utils.corpus.pairs import find_file, read_pairs, tokenise
 from utils.corpus.splits import Split, folded, group_split
 from utils.corpus.vocabulary import UNK, Vocabulary
 from utils.corpus.whole_files import write_whole
-from utils.metrics import Score, bleu, bleu_by_length
+from utils.metrics import Score, bleu
 from utils.search import Hypothesis, greedy
 from utils.seq2seq import EncoderDecoder
 from utils.translator.models import Settings, build_model
@@ -52,10 +51,6 @@ CHINESE = "tatoeba/cmn.txt"
 #: :meta hide-value:
 RESULTS = Path(__file__).with_suffix(".json")
 
-#: Longest sentences of the ranges of length, in Chinese characters.
-CHARACTERS = (5, 10, 15)
-#: Fewest occurrences in training of a sentence's rarest character, for each range.
-RARITIES = (0, 10, 50, 200)
 RESAMPLES = 300
 
 
@@ -123,19 +118,6 @@ def longest_match(text: str, dictionary: Iterable[str], *, longest: int = 4) -> 
         words.append(text[:n])
         text = text[n:].lstrip()
     return words
-
-
-#: English words that negate.
-NEGATION = re.compile(r"n't\b|\b(?:not|no|never|nothing|nobody|none|cannot|without)\b", re.IGNORECASE)
-
-
-def negated(source: str, references: Iterable[str]) -> bool:
-    """Whether a Chinese sentence and all its references are negated.
-
-    >>> negated("他不来。", ["He isn't coming."]), negated("对不起。", ["Sorry."])
-    (True, False)
-    """
-    return bool(re.search("[不没]", source)) and all(map(NEGATION.search, references))
 
 
 def model_1(
@@ -503,31 +485,6 @@ def capitalised(words: Sequence[str]) -> list[str]:
     return [words[0][:1].upper() + words[0][1:], *words[1:]]
 
 
-def measure_mistakes(study: SentencesSettings) -> dict:
-    """BLEU of the page's translator by rarest character and by length, and negations that are kept."""
-    page = chinese(study)
-    sources, references = _test_of(page.split)
-    run = page.run(study.settings("zh", "en"))
-    texts = [translation.text for translation in translate_sentences(run, sources, Search(beam=5))]
-    frequency = Counter(character for zh, _ in page.split.train for character in zh)
-    rarest = [min(frequency[character] for character in source) for source in sources]
-    by_rarity = []
-    for low, high in pairwise([*RARITIES, math.inf]):
-        rows = [i for i, count in enumerate(rarest) if low <= count < high]
-        if rows:
-            score = stored_score([texts[i] for i in rows], [references[i] for i in rows])
-            by_rarity.append({"from": low} | score)
-    buckets = bleu_by_length(
-        texts, references, [len(tokenise(s, "zh")) for s in sources], edges=CHARACTERS, resamples=RESAMPLES
-    )
-    rows = [i for i, pair in enumerate(zip(sources, references, strict=True)) if negated(*pair)]
-    return {
-        "by_rarity": by_rarity,
-        "by_length": [{"from": b.low, "num": b.num_sentences} | _rounded_score(b.score) for b in buckets],
-        "negation": {"num": len(rows), "kept": _share(bool(NEGATION.search(texts[i])) for i in rows)},
-    }
-
-
 def lower_pairs(split: Split) -> list[tuple[list[str], list[str]]]:
     """The English and French words of training, in lower case."""
     return [(_lower(en, "en"), _lower(fr, "fr")) for en, fr in split.train]
@@ -550,7 +507,6 @@ PARTS: dict[str, Callable[[SentencesSettings], dict]] = {
     "leak": measure_leak,
     "units": measure_units,
     "translator": measure_translator,
-    "mistakes": measure_mistakes,
 }
 
 

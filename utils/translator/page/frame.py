@@ -1,7 +1,7 @@
 """A page with a translator as the output of a cell: a frame in the notebook and in the book.
 
 An output that is stored for the book has no page: Sphinx makes it when it builds the book (`page_mending`).
-``chapter`` makes the content of a page. Explained in chapters/bahdanau_decoder.
+``chapter`` makes the content of a page. Explained in chapters/chinese_english.
 """
 
 import base64
