@@ -154,7 +154,7 @@ def read_network(folder: Path) -> tuple[SentenceEncoder, Tokenizer]:
     """The network and its tokenizer, which neither cuts nor pads.
 
     Args:
-        folder: holds ``model.safetensors`` and ``tokenizer.json``; see :func:`utils.corpus.weights.get_minilm`.
+        folder: holds ``model.safetensors`` and ``tokenizer.json``; see :func:`utils.corpus.weights.get_network`.
     """
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
