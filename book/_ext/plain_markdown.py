@@ -45,6 +45,11 @@ def _rewrite(app: Sphinx, page: str, source: list[str]) -> None:
                 )
             figure["caption"] = cell.source
             continue
+        if "hide-output" in cell.metadata.get("tags", ()):  # a cell can have two folds: source and output
+            names = cell.metadata.setdefault("mystnb", {})
+            for verb in ("Show", "Hide"):
+                name = names.get(f"code_prompt_{verb.lower()}", f"{verb} the code")
+                names[f"code_prompt_{verb.lower()}"] = name.replace("the code", "the {type}")
         if cell.cell_type == "markdown":
             cell.source = cell.source.replace(BEFORE, f"{BEFORE}\n\n{allow}")
             cell.source = QUIZ.sub(r":::{quiz} \1\n\2\n:::", cell.source)

@@ -69,6 +69,14 @@ def test_the_cell_below_a_figure_is_its_caption(build) -> None:
     assert page.get_text().count("Two.") == 1
 
 
+def test_the_two_folds_of_a_cell_have_two_names(build) -> None:
+    printed = new_output("stream", text="7\n")
+    folds = {"tags": ["hide-input", "hide-output"], "mystnb": {"code_prompt_show": "Show the code: the sum"}}
+    page, _ = build(new_code_cell("print(3 + 4)", outputs=[printed], metadata=folds))
+    names = [summary.get_text().strip().splitlines()[0] for summary in page.select("details summary")]
+    assert names == ["Show the source: the sum", "Show the output: the sum"]
+
+
 def test_the_example_of_the_guide_is_a_question(build) -> None:
     guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     (example,) = re.findall(r"^```markdown\n(<!-- quiz.*?)^```", guide, re.MULTILINE | re.DOTALL)
