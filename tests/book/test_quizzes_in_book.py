@@ -16,9 +16,9 @@ from windows import PHONE, Visit
 pytestmark = pytest.mark.browser
 
 WITH_QUESTIONS = [page for page in CHAPTERS if "<!-- quiz " in (ROOT / f"{page}.ipynb").read_text("utf-8")]
-#: A page with questions of every kind, and one of each; the first one has a table.
-PAGE = "chapters/masked_softmax"
-ONE_OF_EACH = {"one": "one-wrong-entry", "all": "right-for-certain", "number": "gradient-of-second"}
+#: A page with questions of every kind, and one of each.
+PAGE = "chapters/dot_product_attention"
+ONE_OF_EACH = {"one": "longest-shadow", "all": "what-changes-weights", "number": "typical-size"}
 
 
 class Question:

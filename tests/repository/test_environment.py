@@ -49,7 +49,8 @@ def build_editable(folder, config_settings=None, metadata_directory=None):
 
 def make(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess:
     """Run make in a folder, whatever make and whatever settings of pip this test was started with."""
-    inherited = {n: v for n, v in os.environ.items() if not n.startswith(("MAKE", "MFLAGS", "PIP_"))}
+    from_outside = ("MAKE", "MFLAGS", "PIP_", "PYTHON")
+    inherited = {n: v for n, v in os.environ.items() if not n.startswith(from_outside)}
     return subprocess.run(
         ["make", *words], cwd=folder, env=inherited | variables, capture_output=True, text=True, check=False
     )
