@@ -235,7 +235,7 @@ def cells_are_short_and_explained(notebook: NotebookNode) -> Iterator[str]:
 
 @rule
 def it_fits_into_one_sitting(notebook: NotebookNode) -> Iterator[str]:
-    found = chapter_tables.size(notebook) | {"minutes": round(chapter_tables.page_minutes(notebook))}
+    found = chapter_tables.size(notebook) | {"minutes": chapter_tables.page_minutes(notebook)}
     found["exercises"] = sum(cell.source.startswith("### Exercise ") for cell in notebook.cells)
     found["further"] = sum(cell.source.count("<summary>Further") for cell in notebook.cells)
     for what, most in SITTING.items():
