@@ -1,14 +1,10 @@
-"""The drawing of a decoder in time: what its states have read and chosen, and in Chromium whether it can be read."""
+"""The drawing of a decoder in time: what its states have read and chosen."""
 
 import re
 
 import pytest
-from playwright.sync_api import Browser
-from stored_figures import COLLISIONS
 
 from utils.figures.unrolled import unrolled
-
-pytestmark = pytest.mark.browser
 
 
 def rows(attention: bool) -> dict[str, list[str]]:
@@ -36,17 +32,3 @@ def test_a_state_has_read_what_the_state_before_has_chosen(attention: bool, firs
 def test_each_step_has_a_context_of_its_own_with_attention_alone() -> None:
     assert rows(attention=True)["context"] == ["c5", "c6"]
     assert "context" not in rows(attention=False)
-
-
-@pytest.mark.parametrize("attention", [False, True])
-@pytest.mark.parametrize("width", [360, 1280])
-def test_every_label_can_be_read(browser: Browser, width: int, attention: bool) -> None:
-    with browser.new_context(viewport={"width": width, "height": 900}) as context:
-        page = context.new_page()
-        drawing = unrolled(attention=attention)._repr_html_()
-        page.set_content(f'<body style="margin:0;padding:0 32px">{drawing}')
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.locator("figure").evaluate(COLLISIONS) == []
-        scale = page.locator("svg").bounding_box()["width"] / 348
-        sizes = "texts => texts.map(text => parseFloat(getComputedStyle(text).fontSize))"
-        assert min(page.locator("text").evaluate_all(sizes)) * scale >= 11
