@@ -471,6 +471,7 @@ def published():
     return read_chat_model(network_folder("smollm2") / file)
 
 
+@pytest.mark.trains
 def test_the_published_network_gives_the_numbers_of_another_program(published):
     """Those of ``LlamaForCausalLM`` of the library transformers 5.24, from the same file."""
     model, tokenizer, _ = published
@@ -483,6 +484,7 @@ def test_the_published_network_gives_the_numbers_of_another_program(published):
     assert float(logits.softmax(dim=-1).max()) == pytest.approx(0.7725, abs=1e-4)
 
 
+@pytest.mark.trains
 def test_the_published_pieces_and_marks(published):
     _, tokenizer, template = published
     assert tokenizer.get_vocab_size() == 49_152
@@ -495,6 +497,7 @@ def test_the_published_pieces_and_marks(published):
     )
 
 
+@pytest.mark.trains
 def test_the_published_network_has_8192_places(published):
     model, _, _ = published
     layer = torch.zeros(1, 3, 8_191, 64)

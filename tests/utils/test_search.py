@@ -113,8 +113,8 @@ def assert_weights_of_reading(translator, src, hypothesis: Hypothesis) -> None:
         (FixedContextDecoder, 1, 2, 5, 0.0, 2),
         (BahdanauDecoder, 2, 5, 5, 0.7, 0),
         (FixedContextDecoder, 2, 5, 5, 1.0, 1),
-        (BahdanauDecoder, 1, 17, 5, 1.0, 0),
-        (BahdanauDecoder, 1, 17, 5, 0.0, 2),
+        (BahdanauDecoder, 1, 7, 5, 1.0, 0),
+        (BahdanauDecoder, 1, 7, 5, 0.0, 2),
     ],
 )
 def test_searches_in_batches_equal_a_slow_loop(

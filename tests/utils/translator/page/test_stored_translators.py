@@ -11,6 +11,7 @@ from utils.translator.page.html import page_of, stored_content
 from utils.translator.page.stored_model import unpack_weights
 
 
+@pytest.mark.trains
 @pytest.mark.parametrize("name", translators.TRANSLATORS)
 def test_torch_translates_with_the_stored_weights(name):
     facts, packed = read_page(page_of(*stored_content(name)))
