@@ -52,7 +52,8 @@ def font_face(family: str, text: str) -> str:
 
 @lru_cache(maxsize=64)  # making the font takes longer than drawing the picture that needs it
 def _font_face(family: str, characters: str) -> str:
-    font = TTFont(font_path(), lazy=True, recalcTimestamp=False)
+    # The largest box of its glyphs may stay that of the whole font: to compute it takes half of the time.
+    font = TTFont(font_path(), lazy=True, recalcTimestamp=False, recalcBBoxes=False)
     glyphs = chinese_forms(font, characters)
     for cmap in font["cmap"].tables:
         if cmap.isUnicode() and hasattr(cmap, "cmap"):
