@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 import torch
+from playwright.sync_api import Browser
 
 from utils.figures.architecture import PARTS, architecture
 
@@ -40,3 +41,24 @@ def test_the_weights_are_those_of_the_chapters() -> None:
     for style, expected in (("fill-opacity", weights), ("stroke-width", 0.8 + 9 * weights)):
         numbers = torch.tensor([float(number) for number in re.findall(rf'style="{style}:([\d.]+)"', drawn)])
         torch.testing.assert_close(numbers, expected, atol=0.006, rtol=0)
+
+
+#: The shapes that reach out of their panel, or are less than a pixel away from a box.
+MISPLACED = """svg => {
+    const places = what => [...svg.querySelectorAll(what)].map(each => each.getBoundingClientRect());
+    const panels = places(".band"), boxes = places("rect.box");
+    return [...svg.querySelectorAll(".shape")].filter(text => {
+        const { left, right, top, bottom } = text.getBoundingClientRect(), middle = (top + bottom) / 2;
+        const inside = panels.some(p => p.left < left && right < p.right && p.top < middle && middle < p.bottom);
+        return !inside || boxes.some(
+            b => b.left < right + 1 && left < b.right + 1 && b.top < bottom + 1 && top < b.bottom + 1);
+    }).map(text => text.textContent);
+}"""
+
+
+@pytest.mark.browser
+def test_each_shape_lies_in_one_panel_and_beside_the_boxes(browser: Browser) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.set_content(architecture()._repr_html_())
+        assert page.locator("svg").evaluate(MISPLACED) == []
