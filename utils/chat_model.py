@@ -309,21 +309,22 @@ def write(
     return text
 
 
-def read_chat_model(file: Path) -> tuple[ChatModel, Tokenizer, jinja2.Template]:
+def read_chat_model(file: Path | GGUFReader) -> tuple[ChatModel, Tokenizer, jinja2.Template]:
     """The network, what cuts a text into its pieces, and the template that puts the marks of a chat around messages.
 
     The template is rendered with ``messages``, a list of ``{"role": "user", "content": "…"}``, and with
     ``add_generation_prompt=True`` so that the answer comes next.
 
     Args:
-        file: in the format GGUF; see :func:`utils.corpus.weights.get_network`.
+        file: in the format GGUF; see :func:`utils.corpus.weights.get_network`. If its reader is given instead, the file
+            is not read again.
 
     Raises:
         CourseError: a file that is damaged, of another format or of another kind of network.
     """
     _say_if_memory_is_short()
     try:
-        reader = GGUFReader(file)
+        reader = file if isinstance(file, GGUFReader) else GGUFReader(file)
         facts = {name: field.contents() for name, field in reader.fields.items()}
         tensors = {
             _name(tensor.name): torch.tensor(dequantize(tensor.data, tensor.tensor_type))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import regex
 import torch
-from gguf import GGMLQuantizationType, GGUFWriter
+from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter
 from gguf.quants import quantize
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,10 +103,10 @@ def pair(request, tmp_path_factory) -> tuple[ChatModel, dict[str, torch.Tensor],
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """The model, the tokenizer and the template of a file."""
+    """The model, the tokenizer and the template of a file that is open."""
     file = tmp_path_factory.mktemp("small") / "small.gguf"
     write_file(file, SIZES[1])
-    return read_chat_model(file)
+    return read_chat_model(GGUFReader(file))
 
 
 @pytest.fixture(scope="module")

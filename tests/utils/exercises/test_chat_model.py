@@ -48,16 +48,4 @@ answers.add(
         )
     ],
 )
-
-
-def by_lengths(text, num):
-    """From the longest run to the shortest, and from the end of the text to its beginning."""
-    for length in range(len(text) - 1, 0, -1):
-        for place in range(len(text) - 1, length - 1, -1):
-            if text[place - length : place] == text[-length:]:
-                return text[place : place + num]
-    return []
-
-
-answers.add(check.longest_draft, [by_lengths])
 test_right, _ = answers.tests()
