@@ -7,32 +7,15 @@ import torch
 from torch import Tensor
 
 from utils.attention import length_mask, masked_softmax
-from utils.exercises.checking import ReadersFunction, Wrong, as_tensor, expect, show
-from utils.exercises.tables import Case, against
+from utils.exercises.checking import ReadersFunction, expect, show
+from utils.exercises.tables import Case, against, normal
 
-_LOGS, _TWO = torch.tensor([[[1.0, 2.0, 4.0]]]).log(), torch.tensor([[[True, True, False]]])
-_BY_HAND = "for the scores ln [1, 2, 4] and the mask [True, True, False]"
 _FIRST_TWO = torch.tensor([[[True, True, False, False]]])
-_BATCH = torch.randn(2, 3, 5, generator=torch.Generator().manual_seed(3))
-_SHARED = "a mask of shape (batch, 1, keys) serves all queries"
 
 
 def _divided_again(scores: Tensor, mask: Tensor) -> Tensor:
     weights = torch.softmax(scores, dim=-1) * mask
     return weights / weights.sum(dim=-1, keepdim=True)
-
-
-def _of_exponentials(scores: Tensor, mask: Tensor) -> Tensor:
-    shares = scores.exp() * mask
-    return shares / shares.sum(dim=-1, keepdim=True)
-
-
-#: What both exercises that mask a softmax call wrong.
-_MASKS = {
-    "they sum to 3/7 | Divide by the sum of what is left.": lambda s, m: torch.softmax(s, dim=-1) * m,
-    "the mask has no effect | Let the forbidden key have no share.": lambda s, m: torch.softmax(s, dim=-1),
-    "the forbidden key gets them | True in the mask means 'may attend'.": lambda s, m: _divided_again(s, ~m),
-}
 
 
 def _four(*scores: float) -> Case:
@@ -46,11 +29,15 @@ def _four(*scores: float) -> Case:
     "Write minus infinity over forbidden scores with `masked_fill`. An empty row gets finite scores before the "
     "softmax, and zeros after it.",
     cases=[
-        Case(_BY_HAND, (_LOGS, _TWO), "a forbidden key gets nothing, and the others share all the weight"),
+        Case(
+            "for the scores ln [1, 2, 4] and the mask [True, True, False]",
+            (torch.tensor([[[1.0, 2.0, 4.0]]]).log(), torch.tensor([[[True, True, False]]])),
+            "a forbidden key gets nothing, and the others share all the weight",
+        ),
         Case(
             "for scores of shape (2, 3, 5) and a mask of (2, 1, 5)",
-            (_BATCH, length_mask(torch.tensor([4, 2]), 5)),
-            _SHARED,
+            (*normal((2, 3, 5)), length_mask(torch.tensor([4, 2]), 5)),
+            "a mask of shape (batch, 1, keys) serves all queries",
             "The mask has one row for each sentence here: it broadcasts. Each row of keys has the sum 1.",
         ),
         _four(100.0, 100.0, 0.0, 0.0),
@@ -68,11 +55,19 @@ def _four(*scores: float) -> Case:
             "The largest number of float16 is 65,504, and -inf fits too.",
         ),
     ],
-    mistakes=_MASKS
-    | {
+    mistakes={
+        "they sum to 3/7 | Divide by the sum of what is left.": lambda s, m: torch.softmax(s, dim=-1) * m,
+        "the mask has no effect | Let the forbidden key have no share.": lambda s, m: torch.softmax(
+            s, dim=-1
+        ),
+        "the forbidden key gets them | True in the mask means 'may attend'.": lambda s, m: _divided_again(
+            s, ~m
+        ),
         "the forbidden key got the score 0 | The exponential of 0 is 1.": {"fill": 0},
         "these are the exponentials | Divide each by the sum of its row.": lambda s, m: s.exp() * m,
-        "e to the 100 is infinite | `torch.softmax` knows what to do.": _of_exponentials,
+        "e to the 100 is infinite | `torch.softmax` knows what to do.": lambda s, m: (
+            (shares := s.exp() * m) / shares.sum(dim=-1, keepdim=True)
+        ),
         "the forbidden score took all the weight | Hide it before the softmax, not after.": _divided_again,
         "what you write over forbidden scores is higher | It must be lower than any score.": {"fill": -1e6},
         "an empty row is 0/0 | `mask.any(dim=-1, keepdim=True)` finds it.": {"fill": -math.inf},
@@ -125,56 +120,3 @@ def _integers(answer: ReadersFunction) -> Iterator[str]:
 )
 def causal_lens(valid_lens: Tensor, num_queries: int, *, first: int = 1, longest: int = 0) -> Tensor:
     return torch.minimum(torch.arange(num_queries) + first, valid_lens[:, None] + longest)
-
-
-def _fails_for(answer: ReadersFunction, bad_scores: object) -> Iterator[str]:
-    row = "Write one row of four scores: `torch.tensor([[0.0, 1.0, 2.0, 3.0]])` has this shape."
-    bad = as_tensor(bad_scores, row, shape=(1, 4), name="bad_scores").float()
-    expect(
-        bad.isfinite().all() and bad.abs().max() <= 200,
-        f"bad_scores is {show(bad)}; expected finite numbers between -200 and 200.",
-        "Two scores between -200 and 200 can be far enough apart.",
-    )
-    mask = _FIRST_TWO[0]
-    result = as_tensor(answer(bad, mask), shape=(1, 4), name="for bad_scores the result")
-    right, case = masked_softmax(bad, mask), f"for bad_scores {show(bad)}"
-    if torch.allclose(result, right.double(), atol=1e-4):
-        expect(
-            torch.softmax(bad, dim=-1)[mask].sum() > 0,
-            f"{case} your function gives the right weights, {show(result)}: it does not fail.",
-            "Keep to the three steps, in float32: the ordinary softmax of *all* scores, times the mask, divided by the "
-            "sum of the row.",
-        )
-        raise Wrong(
-            f"{case} both ways give the same weights: {show(right[mask])} for the two allowed words.",
-            "The sum that you divide by must be 0, so *both* allowed words must lose all their weight. How far below "
-            "the largest score must a score lie for that? The section on scores and weights has the number.",
-        )
-    yield f"{case} your function gives {show(result)}, and the masked softmax {show(right)}"
-
-
-@against(
-    3,
-    "On paper the sum of the first softmax cancels. In float32 a weight can be rounded to 0 before you divide by it.",
-    "Give a forbidden word a score so high that the allowed words get weights that round to 0.",
-    cases=[
-        Case(_BY_HAND, (_LOGS[0], _TWO[0])),
-        Case("for a batch of shape (2, 3, 5)", (_BATCH, length_mask(torch.tensor([5, 2]), 5))),
-        Case(
-            "for the scores [100, 100], both allowed",
-            (torch.full((1, 2), 100.0), torch.ones(1, 2).bool()),
-            "multiplying and dividing again gives the weights of the masked softmax",
-        ),
-    ],
-    mistakes=_MASKS
-    | {
-        "the sum is that of all rows | Sum over the last axis, and keep it: `keepdim=True`.": (
-            lambda s, m: (shares := torch.softmax(s, dim=-1) * m) / shares.sum()
-        ),
-        "e to the 100 is infinite | `torch.softmax` subtracts the largest score first.": _of_exponentials,
-    },
-    parts=["the row of weights"],
-    also=_fails_for,
-)
-def renormalised(scores: Tensor, mask: Tensor) -> Tensor:
-    return _divided_again(scores, mask)

@@ -1,13 +1,12 @@
 """Checks of the exercises of chapters/nadaraya_watson."""
 
-import math
 from functools import partial
 
 import torch
 from torch import Tensor, arange, tensor
 
 from utils.exercises.tables import Case, against, normal
-from utils.kernels import gaussian, nadaraya_watson
+from utils.kernels import gaussian
 
 _GAUSSIAN = "The Gaussian is exp(−u²/2)."
 
@@ -82,44 +81,3 @@ _SHARES = partial(torch.softmax, dim=1)
 def attend(queries, keys, values, bandwidths, *, share=_SHARES, width=torch.clone) -> tuple[Tensor, Tensor]:
     weights = share(-((queries[:, None] - keys) / width(bandwidths)).square().sum(dim=-1) / 2)
     return weights @ values, weights
-
-
-_WAY = "Start at the weighted means, and add the slope times the way from the mean key to the query."
-_ROOTS = "A function that multiplies the *errors* by `w` needs the square roots of the weights."
-
-
-@against(
-    4,
-    "The best line goes through the weighted mean of the keys and the weighted mean of the values. Its slope is made "
-    "of the differences from these means.",
-    "Its slope is the weighted sum of (key - mean key) times value, divided by the weighted sum of (key - mean key)².",
-    cases=[
-        Case(
-            "for the keys 0 to 4, the values 2k + 1 and the query 4",
-            (tensor([4.0]), arange(5.0), 2 * arange(5.0) + 1, 1.0),
-            "a straight line is found exactly, also at its end",
-            "One height for each query: the shape is (queries,).",
-        ),
-        Case(
-            "for 3 queries, 11 keys and the bandwidth 0.7",
-            (*normal((3,), (11,), (11,)), 0.7),
-            "each query has its own line, with its own weights",
-            "Each query has weights, means and a slope of its own, and all of these take its weights.",
-        ),
-    ],
-    mistakes={
-        f"this is the weighted average | {_WAY}": lambda q, k, v, h: nadaraya_watson(q, k, v, bandwidth=h)[0],
-        f"this is the slope of the line | {_WAY}": {"slope_alone": True},
-        "all readings have the same weight | Each has its own.": {"width": lambda h: 1e6},
-        f"each weight counts with its square | {_ROOTS}": {"width": lambda h: h / math.sqrt(2)},
-        "the bandwidth has no effect | Pass `bandwidth` on.": {"width": lambda h: 1.0},
-    },
-    parts=["the estimate"],
-    tolerance=0.005,
-)
-def local_line(queries, keys, values, bandwidth, *, slope_alone=False, width=float) -> Tensor:
-    mean_value, weights = nadaraya_watson(queries, keys, values, bandwidth=width(bandwidth))
-    mean_key = weights @ keys
-    offsets = keys - mean_key[:, None]
-    slope = (weights * offsets * values).sum(dim=1) / (weights * offsets**2).sum(dim=1)
-    return slope if slope_alone else mean_value + slope * (queries - mean_key)

@@ -44,11 +44,11 @@ def test_nbgrader_knows_answers_and_points() -> None:
         "exercise-2": {"grade": False, "locked": False, "solution": True},
         "check-2": {"grade": False, "locked": True, "solution": False},
         "points-2": {"grade": True, "locked": True, "solution": False, "points": 1},
-        "exercise-4": {"grade": True, "locked": False, "solution": True, "points": 1},  # in words
+        "exercise-3": {"grade": True, "locked": False, "solution": True, "points": 1},  # in words
     }
     for name, kind in kinds.items():
         assert told[name].metadata.nbgrader == form | {"grade_id": name} | kind
-    assert "points-4" not in told
+    assert "points-3" not in told
     assert told["points-2"].source.endswith("points(check, 2)")
 
 

@@ -39,9 +39,9 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_progress_tells_what_is_done(kept: Path) -> None:
     answer_exercise_2(record=False)  # a solution of the chapter is not the reader's work
     masked_softmax.my_softmax(lambda scores, mask: scores)
-    assert str(progress(masked_softmax)) == "Checked exercises done: 0 of 3   (1 –   2 –   3 –)"
+    assert str(progress(masked_softmax)) == "Checked exercises done: 0 of 2   (1 –   2 –)"
     answer_exercise_2()
-    assert repr(progress(masked_softmax)) == "Checked exercises done: 1 of 3   (1 –   2 ✓   3 –)"
+    assert repr(progress(masked_softmax)) == "Checked exercises done: 1 of 2   (1 –   2 ✓)"
     stored = json.loads(kept.read_text("utf-8"))["masked_softmax"]
     assert {number: status for number, (status, _) in stored.items()} == {"1": "wrong", "2": "right"}
 
@@ -54,7 +54,7 @@ def test_progress_counts_all_chapters_after_the_first(kept: Path) -> None:
     kept.write_text(json.dumps(others), "utf-8")
     answer_exercise_2()
     line, whole = progress(masked_softmax).splitlines()
-    assert line == "Checked exercises done: 1 of 3   (1 –   2 ✓   3 –)"
+    assert line == "Checked exercises done: 1 of 2   (1 –   2 ✓)"
     assert whole == "In all chapters: 4"
 
 
@@ -63,7 +63,7 @@ def test_a_file_that_cannot_be_read_is_kept(kept: Path, text: str) -> None:
     kept.write_text(text, "utf-8")
     with pytest.warns(UserWarning, match="this result is not stored"):
         answer_exercise_2()
-    assert "0 of 3" in progress(masked_softmax)
+    assert "0 of 2" in progress(masked_softmax)
     assert "\nEarlier results cannot be read: " in progress(masked_softmax)
     assert kept.read_text("utf-8") == text
 
@@ -107,4 +107,4 @@ def test_progress_can_be_turned_off(kept: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv(VARIABLE, "")
     answer_exercise_2()
     assert not list(kept.parent.iterdir())
-    assert "0 of 3" in progress(masked_softmax)
+    assert "0 of 2" in progress(masked_softmax)
