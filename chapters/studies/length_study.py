@@ -286,6 +286,20 @@ def score(
     return scores
 
 
+def baseline(task: LengthTask, *, edges: Sequence[int] = EDGES) -> list[float]:
+    """BLEU by length if each test sentence gets the reference of the sentence after it.
+
+    Args:
+        edges: longest sentences of the buckets.
+
+    Explained in chapters/sentence_length.
+    """
+    references = [accepted[0] for accepted in task.references]
+    others = references[1:] + references[:1]
+    buckets = bleu_by_length(others, task.references, task.lengths, edges=edges, lang="fr")
+    return [round(bucket.score.value, 2) for bucket in buckets]
+
+
 #: The settings of the longer training on sentences by people; one seed.
 #:
 #: :meta hide-value:
@@ -371,7 +385,9 @@ def run_study(study: LengthSettings, out: Path, *, at_most: int | None = None, p
     results = json.loads(out.read_text("utf-8")) if out.exists() else {}
     study_results = results.setdefault(study.name, study.head() | {"trainings": []})
     if {
-        name: value for name, value in study_results.items() if name not in ("buckets", "trainings")
+        name: value
+        for name, value in study_results.items()
+        if name not in ("buckets", "baseline", "trainings")
     } != study.head():
         raise ValueError(f"{out} holds results for {study.name} with other settings: name another file")
     done = {(result["limit"], result["decoder"], result["seed"]) for result in study_results["trainings"]}
@@ -391,6 +407,7 @@ def run_study(study: LengthSettings, out: Path, *, at_most: int | None = None, p
         study_results["buckets"] = [
             [bucket.low, min(bucket.high, LONGEST), bucket.num_sentences] for bucket in scores
         ]
+        study_results["baseline"] = baseline(task)
         study_results["trainings"].append(
             {
                 "limit": limit,

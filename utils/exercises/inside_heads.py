@@ -78,37 +78,3 @@ def circuit_by_hand() -> list[Row]:
     }
     right = {"a_a": 1.5, "a_b": 0, "b_a": 0, "b_b": 3}
     return [Row(right, "each word asks for the place after its own like", mistakes, tolerance=0.01)]
-
-
-@against(
-    4,
-    "For each place i: at which earlier places j does `tokens[j] == tokens[i]` hold? Take the last of them.",
-    "The 1 stands in row i and column j + 1; a row without such a j has it in column 0.",
-    cases=[
-        Case(f"for a text {says}", (torch.tensor(tokens),), f"for a text {says} the weights are right")
-        for says, tokens in {
-            "of a block that stands twice": [3, 1, 2, 3, 1, 2],
-            "without a word that stands twice": [4, 0, 2],
-            "with a word that stands three times": [5, 1, 5, 2, 5],
-            "in which a word follows itself": [6, 6, 0, 6],
-        }.items()
-    ],
-    mistakes={
-        "a row has no weight | A word that is new looks at place 0.": {"new": None},
-        "each word looks at its earlier place itself | Take the word after it.": {"step": 0},
-        "a new word looks at itself | A new word looks at place 0.": {"new": "itself"},
-        "the first earlier place counts | The last earlier place counts.": {"which": 0},
-        "a place looks at a later place | Only earlier places count: j < i.": {"later": True},
-    },
-    parts=["the weights"],
-)
-def perfect_head(tokens: Tensor, *, step=1, which=-1, new: int | str | None = 0, later=False) -> Tensor:
-    n = len(tokens)
-    weights = torch.zeros(n, n)
-    for i, word in enumerate(tokens):
-        earlier = [j for j in range(n - step if later else i) if j != i and tokens[j] == word]
-        if earlier:
-            weights[i, earlier[which] + step] = 1
-        elif new is not None:
-            weights[i, i if new == "itself" else new] = 1
-    return weights

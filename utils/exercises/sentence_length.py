@@ -1,14 +1,13 @@
 """Checks of the exercises of chapters/sentence_length."""
 
 import math
-from collections.abc import Iterator
 from itertools import pairwise
 from statistics import mean
 
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import ReadersFunction, Wrong, exercise, expect, show
+from utils.exercises.checking import show
 from utils.exercises.tables import Case, Row, against, numbers
 from utils.metrics import bleu
 
@@ -105,40 +104,3 @@ def too_short() -> list[Row]:
         Row({"highest": 100 * penalty}, penalised, high, tolerance=0.012),
         Row({"precision": share}, many, shares),
     ]
-
-
-@exercise(
-    3,
-    "How many pieces must there be at least? Round the division up: `math.ceil(len(ids) / longest)`.",
-    "With n pieces, piece number i begins at `len(ids) * i // n`.",
-)
-def in_pieces(answer: ReadersFunction) -> Iterator[str]:
-    for num, longest in ((6, 3), (7, 3), (25, 12), (5, 7), (23, 7), (29, 1), (17, 16), (13, 13)):
-        ids = list(range(11, 11 + num))
-        result = answer(ids, longest)
-        try:
-            pieces = [[int(number) for number in piece] for piece in result]
-        except (TypeError, ValueError):
-            message = f"the result is {show(result)}; expected a list of pieces, each of them a list of ids."
-            raise Wrong(message, "`ids[start:end]` is one piece.") from None
-        lengths, fewest = [len(piece) for piece in pieces], math.ceil(num / longest)
-        all_ids = [number for piece in pieces for number in piece]
-        missing = sorted(set(ids) - set(all_ids))
-        round_up = "Round the number of pieces up. Add no 1 if the division comes out even."
-        uneven = f"their lengths are {lengths}; expected a difference of at most 1"
-        evenly = "First find the number of pieces, then spread the ids evenly over them."
-        for is_right, says, hint in (
-            (not missing, f"{show(missing)} is missing", "The pieces must hold every id."),
-            (
-                len(all_ids) == num,
-                "an id stands in two pieces",
-                "A piece begins where the one before it ends.",
-            ),
-            (all_ids == ids, "the ids are no longer in their order", "`ids[start:end]` has no gaps."),
-            (max(lengths) <= longest, "one piece is too long", round_up),
-            (len(pieces) == fewest, f"{fewest} would be enough", round_up),
-            (max(lengths) - min(lengths) <= 1, uneven, evenly),
-        ):
-            case = f"for the ids {show(ids)} and at most {longest} per piece the pieces are {show(pieces)}"
-            expect(is_right, f"{case}: {says}.", hint)
-        yield f"for {num} ids and at most {longest} per piece the lengths are {lengths}"

@@ -1,10 +1,10 @@
 """Checks of the exercises of chapters/transformer."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from utils.exercises.checking import as_tensor, exercise, expect, show
 from utils.exercises.tables import Case, Row, against, normal, numbers
@@ -54,56 +54,11 @@ def all_heads(q, k, v, num_heads, *, split=_split, join=_join, whole_width=False
     return join(weights @ v), weights.transpose(1, 2) if swap else weights
 
 
-def _vectors(*shape: int) -> Case:
-    """Vectors of this shape, and two parts and two norms that can be told apart."""
-    width = shape[-1:]
-    x, mixed, *factors = normal(shape, width * 2, width, width)
-    norms = [lambda y, f=f: nn.functional.layer_norm(y, width) * f.exp() for f in factors]
-    parts = (lambda y: y.cumsum(1) / 3, lambda y: (y @ mixed).tanh())
-    says = f"for vectors of shape {shape}"
-    return Case(says, (x, *parts, norms), f"{says} both parts add their change", "A layer keeps the shape.")
-
-
-_SUM = "The norm reads the sum of the vectors and their change."
-
-
-@against(
-    2,
-    "Each part reads x as it is; its change is added to x, and the norm reads the sum.",
-    "Two lines are enough: x = norms[0](x + attention(x)), and the same with the network and the other norm.",
-    cases=[_vectors(2, 5, 3), _vectors(1, 7, 5)],
-    mistakes={
-        "the norms stand before the parts | This is the layer of the page. Let the norm read the sum.": (
-            lambda x, a, f, n: (y := x + a(n[0](x))) + f(n[1](y))
-        ),
-        "nothing is added to the vectors | A part computes a change, which is added to x.": (
-            lambda x, a, f, n: n[1](f(n[0](a(x))))
-        ),
-        f"the norm reads the change alone | {_SUM}": lambda x, a, f, n: (y := x + n[0](a(x))) + n[1](f(y)),
-        "the network reads what stood before attention | Let it read the new x.": (
-            lambda x, a, f, n: n[1](n[0](x + a(x)) + f(x))
-        ),
-        "the second sum has no norm | The second part has `norms[1]`.": (
-            lambda x, a, f, n: (y := n[0](x + a(x))) + f(y)
-        ),
-        "the first sum has no norm | The first part has `norms[0]`.": (
-            lambda x, a, f, n: n[1]((y := x + a(x)) + f(y))
-        ),
-        "both parts have the same norm | The second part has `norms[1]`.": (
-            lambda x, a, f, n: n[0]((y := n[0](x + a(x))) + f(y))
-        ),
-    },
-)
-def layer(x: Tensor, attention: Callable, network: Callable, norms: list[Callable]) -> Tensor:
-    x = norms[0](x + attention(x))
-    return norms[1](x + network(x))
-
-
 _SCALE = "Divide each dot product by the square root of the width 2."
 
 
 @numbers(
-    3,
+    2,
     "The query of white is (2, 0). Its dot products with white, flower and found are 0, 4 and -2.",
     "Divide by the square root of 2: 0, 2.83 and -1.41. Then come the exponentials, each divided by their sum.",
 )
@@ -118,12 +73,12 @@ def exchanged_query() -> list[Row]:
     return [Row(right, "white looks at flower, because it asks for a thing", mistakes, 0.0075, weights=True)]
 
 
-#: Places of exercise 4: how fast they turn, and how many there are.
+#: Places of exercise 3: how fast they turn, and how many there are.
 RATE, PLACES = 0.5, 10
 
 
 @exercise(
-    4,
+    3,
     "A matrix that turns a vector by the angle a is [[cos a, -sin a], [sin a, cos a]].",
     "Turn each place back by 0.5, and multiply by a large number: long queries make sharp weights.",
 )

@@ -1,8 +1,6 @@
 """Answers to the exercises of chapters/sentence_length."""
 
 import math
-from functools import partial
-from itertools import pairwise
 
 import torch
 from answers import Answers
@@ -28,26 +26,5 @@ answers.add(
     check.too_short,
     [(51.3, 0.526), (torch.tensor(51.34), "53 %"), ([100 * math.exp(-2 / 3)], 0.53)],
     [((47.2, 0.6), "highest is 47.2; expected")],
-)
-
-
-def cut(ids, longest, *, num=math.ceil, more=0):
-    pieces = max(1, num(len(ids) / longest))
-    cuts = [len(ids) * i // pieces for i in range(pieces + 1)]
-    return [ids[start : end + more] for start, end in pairwise(cuts)]
-
-
-answers.add(
-    check.in_pieces,
-    [cut, lambda ids, longest: torch.tensor(ids).tensor_split(math.ceil(len(ids) / longest))],
-    [
-        (lambda ids, longest: [ids[i : i + longest] for i in range(0, len(ids), longest)], "are [3, 3, 1]"),
-        (partial(cut, num=lambda share: int(share) + 1), "2 would be enough"),
-        (partial(cut, num=int), "is too long"),
-        (lambda ids, longest: [ids[::2], ids[1::2]], "in their order"),
-        (partial(cut, more=-1), "[13, 16] is missing"),
-        (partial(cut, more=1), "stands in two pieces"),
-        (lambda ids, longest: [3, 3], "expected a list of pieces"),
-    ],
 )
 test_right, test_wrong = answers.tests()
