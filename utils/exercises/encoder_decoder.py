@@ -50,41 +50,6 @@ def gru_step(cell: nn.GRUCell, x: Tensor, state: Tensor, *, wrong: str = "") -> 
 
 @against(
     2,
-    "In a sentence of n words the new place j holds the word of the old place n - 1 - j.",
-    "A loop over the sentences is enough: `embedded[b, :n].flip(0)` turns the n words of one sentence around.",
-    cases=[
-        Case(
-            "for the vectors [1, 10], [2, 20], [3, 30] of three words and two pads of zeros",
-            (tensor([[[1.0, 10], [2, 20], [3, 30], [0, 0], [0, 0]]]), tensor([3])),
-            "the words of one sentence are turned around, and the pads stay behind them",
-            "The last word comes first, and the result has the shape of `embedded`.",
-        ),
-        Case(
-            "for a batch with the lengths [5, 2, 3]",
-            ((arange(5) < tensor([[5], [2], [3]]))[..., None] * normal((3, 5, 7))[0], tensor([5, 2, 3])),
-            "each sentence of a batch has its own length",
-            "Each sentence has a length of its own, and stays in its row.",
-        ),
-    ],
-    mistakes={
-        "the pads come first | Turn the words around, and leave the pads.": lambda words, src_lens: (
-            words.flip(1)
-        ),
-        "nothing is turned around | The words are along axis 1.": lambda words, src_lens: words.flip(0),
-        "you start one place too late | The last word is at `src_lens - 1`.": {"start": 1},
-        "the last word stays | The n words are `[:n]`.": {"length": lambda src_lens: src_lens - 1},
-        "all have one length | Each has its own.": {"length": lambda src_lens: 0 * src_lens + max(src_lens)},
-    },
-)
-def reverse_words(embedded: Tensor, src_lens: Tensor, *, start=0, length=torch.clone) -> Tensor:
-    turned = embedded.clone()
-    for row, n in enumerate(length(src_lens).tolist()):
-        turned[row, :n] = embedded[row, start : start + n].flip(0)
-    return turned
-
-
-@against(
-    3,
     "Add the vectors of the real words, and divide by the number of real words.",
     "Equal scores give equal weights: `masked_softmax` of zeros, with the mask of the lengths, gives them.",
     cases=[
@@ -121,7 +86,7 @@ def mean_context(enc_outputs, src_lens, *, divisor=lambda _, src_lens: src_lens[
 
 
 @against(
-    4,
+    3,
     "Take the logarithms of the probabilities of the right words, and add up those of each sentence.",
     "The pads are not words: set what stands at them to 0 before the sum. `tgt_out != PAD` says where words are.",
     cases=[
