@@ -270,11 +270,12 @@ def control(weights: Float[Tensor, " n"], hidden: int, spared: Collection[int] =
     []
     """
     others = [i for i in range(len(weights)) if i != hidden and i not in spared]
+    if weights[others].sum() < weights[hidden]:
+        return []
     sets = torch.cartesian_prod(*[torch.tensor([0.0, 1.0])] * len(others)).reshape(-1, len(others))
     totals = sets @ weights[others]
     totals[totals < weights[hidden]] = math.inf
-    best = totals.argmin()
-    return [i for i, chosen in zip(others, sets[best], strict=True) if chosen and totals[best] < math.inf]
+    return [i for i, chosen in zip(others, sets[totals.argmin()], strict=True) if chosen]
 
 
 @torch.no_grad()

@@ -1,6 +1,6 @@
 """Checks of the exercises of chapters/explanation."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache, partial
 
 import torch
@@ -8,7 +8,7 @@ from torch import Tensor, tensor
 
 from utils.corpus.batches import Batch, make_batch
 from utils.exercises.checking import as_tensor, exercise, expect, expect_distribution, show
-from utils.exercises.tables import Case, against, normal
+from utils.exercises.tables import Case, against
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.training import seeded
 
@@ -74,61 +74,12 @@ def hidden_in_step(
     return change(torch.cat(after, dim=1))
 
 
-_SUM = partial(torch.sum, dim=-1)
-_MIDDLE = "The first of m points is 0.5 / m of x, the middle of the first part."
-
-
-@against(
-    2,
-    "Make a fresh point on the path in each round, and ask torch.autograd.grad for the gradient of f there.",
-    "Add up the gradients, divide by `steps`, multiply by `x`, and sum over the last axis.",
-    cases=[
-        Case(
-            "for f(x) = x[0,0] + 2 x[0,1] + 3 x[1,0] - x[1,1] and x = [[1, 1], [2, 5]] in 4 steps",
-            (lambda x: (x * tensor([[1.0, 2], [3, -1]])).sum(), tensor([[1.0, 1], [2, 5]]), 4),
-            "for a linear function it is gradient times input",
-        ),
-        Case(
-            "for f(x), the sum of the squares of the sums of the rows, and x = [[1, 1], [3, 0]] in 5 steps",
-            (lambda x: (x.sum(dim=-1) ** 2).sum(), tensor([[1.0, 1], [3, 0]]), 5),
-            "it uses the middle of each part of the path",
-        ),
-        Case(
-            "for a function that mixes the words, in 100 steps",
-            (lambda x: torch.tanh(x[0] @ x[1]) + x[2].prod(), *normal((3, 2)), 100),
-            "the numbers of all words add up to f(x) - f(0)",
-            "The gradient is taken at the point on the path, and `x` is multiplied at the end.",
-        ),
-    ],
-    mistakes={
-        "these are the gradients | Multiply them by `x`.": {"times": torch.ones_like},
-        "this is the sum over the steps | Divide by `steps`.": {"divide": False},
-        "a word has several numbers | Add up over the last axis, and over no other.": {"total": torch.clone},
-        "the gradients are taken at x itself | The points lie on the way from 0 to x.": {
-            "first": 1,
-            "most": 1,
-        },
-        f"the gradients are taken at the end of each part of the path | {_MIDDLE}": {"first": 1},
-        f"the gradients are taken at the beginning of each part of the path | {_MIDDLE}": {"first": 0},
-    },
-)
-def along_the_path(
-    f: Callable, x: Tensor, steps: int, *, first=0.5, most=999, divide=True, times=torch.clone, total=_SUM
-) -> Tensor:
-    """The first of at most ``most`` points lies at the share ``first`` of the first part of the path."""
-    num, gradients = min(steps, most), torch.zeros_like(x)
-    for t in range(num):
-        point = (x * (t + first) / num).detach().requires_grad_()
-        gradients += torch.autograd.grad(f(point), point)[0]
-    return total(gradients / (num if divide else 1) * times(x))
-
-
 VECTORS = tensor([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0], [4.0, 4.0], [2.0, 1.0]]).double()
 HONEST = tensor([0.1, 0.1, 0.1, 0.1, 0.6]).double()
 
 
 @exercise(
-    3,
+    2,
     "Give the fifth word nothing. Half of the weight must then lie on the second and the fourth word together.",
     "The third and the fourth word together need 0.35.",
 )
