@@ -4,11 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from utils.exercises.checking import ReadersFunction, Wrong, as_number, exercise, expect, show
-from utils.exercises.tables import Case, against
 
 Pairs = Sequence[tuple[Sequence[str], Sequence[str]]]
 Table = Mapping[tuple[str, str], float]
-Links = set[tuple[int, int]]
 
 _TWO = [(["the", "flower"], ["la", "fleur"]), (["the", "house"], ["la", "maison"])]
 _THREE = [
@@ -99,57 +97,3 @@ def one_round(answer: ReadersFunction) -> Iterator[str]:
             x, y = max(right, key=lambda pair: abs(got.get(pair, 0.0) - right[pair]))
             raise Wrong(f"{case} p({y} | {x}) is {got.get((x, y), 0.0):.4g}; expected {right[x, y]:.4g}.")
         yield f"{case}: right"
-
-
-def _as_links(result: object) -> list[tuple[int, int]]:
-    try:
-        return sorted({(int(i), int(j)) for i, j in result})  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
-        raise Wrong(f"the result is {show(result)}; expected a set of pairs.") from None
-
-
-def _directions(says: str, forward: Links, backward: Links) -> Case:
-    both = f"forward {show(sorted(forward))}, backward {show(sorted(backward))}"
-    return Case(f"{says} ({both})", (forward, backward), f"{says}: right")
-
-
-@against(
-    3,
-    "Begin with `forward & backward`, and go through the rest of the union in sorted order.",
-    "Repeat the pass as long as the last one has added a link.",
-    cases=[
-        _directions("a word with two links", {(0, 0), (1, 0)}, {(0, 0), (1, 1)}),
-        _directions("a chain of corners", {(0, 0), (1, 1), (2, 2), (3, 3)}, {(0, 0)}),
-        _directions(
-            "a link that stands alone, and one between words that have links",
-            {(0, 0), (1, 1), (0, 1), (5, 4)},
-            {(0, 0), (1, 1)},
-        ),
-        _directions("a chain that grows backwards", {(2, 2), (1, 1), (0, 0)}, {(2, 2)}),
-        _directions("nothing in common", {(1, 0), (2, 3)}, {(0, 1), (4, 2)}),
-    ],
-    mistakes={
-        "this is the union | Begin with the intersection, and add only links that pass both tests.": set.union,
-        "this is the intersection | Add the links of the union that pass both tests.": set.intersection,
-        "you go through the union once | Repeat until nothing is added.": {"wrong": "one pass"},
-        "links that touch at a corner are left out | (1, 1) and (2, 2) are neighbours.": {"wrong": "corners"},
-        "a link is added only if both of its words have no link | One is enough.": {"wrong": "both"},
-        "a link is added far from all others | Add neighbours of links alone.": {"wrong": "anywhere"},
-        "a link is added although both of its words have one | One must have none.": {"wrong": "any word"},
-    },
-    parts=["the list of links"],
-    compared=_as_links,
-)
-def grow(forward: Links, backward: Links, *, wrong: str = "") -> Links:
-    union, links = forward | backward, forward & backward
-    while True:
-        before = len(links)
-        for i, j in sorted(union - links):
-            touched = [(a, b) for a, b in links if max(abs(i - a), abs(j - b)) <= 1]
-            near = any(wrong != "corners" or i == a or j == b for a, b in touched)
-            free = [all(i != a for a, _ in links), all(j != b for _, b in links)]
-            is_free = wrong == "any word" or (all(free) if wrong == "both" else any(free))
-            if (near or wrong == "anywhere") and is_free:
-                links = links | {(i, j)}
-        if len(links) == before or wrong == "one pass":
-            return links

@@ -43,11 +43,4 @@ answers.add(
         (lambda pairs, table: dict.fromkeys(table, 0.3), "expected 0.5"),
     ],
 )
-
-
-answers.add(
-    check.grow,
-    [lambda forward, backward: [list(pair) for pair in check.grow.program(forward, backward)]],
-    [(lambda f, b: {(0, 0), (7, 7)}, "is [(0, 0), (7, 7)]"), (lambda f, b: 3, "expected a set of pairs")],
-)
 test_right, test_wrong = answers.tests()
