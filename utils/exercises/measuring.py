@@ -1,7 +1,6 @@
 """Checks of the exercises of chapters/measuring."""
 
 import math
-import operator
 from collections import Counter
 
 import torch
@@ -100,38 +99,3 @@ def score_by_hand() -> list[Row]:
         Row({"penalty": penalty}, "the penalty is e to the -0.2", shorter, tolerance=3e-3),
         Row({"score": 100 * penalty * root}, last, score, tolerance=0.0035),
     ]
-
-
-@against(
-    3,
-    "Keep the number of the best epoch so far, and compare it with the number of the present one.",
-    "Break when the present epoch is `patience` epochs after the best one, and return both numbers.",
-    cases=[
-        Case(f"for the losses {losses} and a patience of 2", (losses, 2), point, "Return two numbers.")
-        for losses, point in (
-            ([3.0, 2.0, 1.5, 1.2], "a curve that falls is read to its end"),
-            ([3.0, 2.0, 2.2, 2.4, 2.6], "it stops when the patience is at its end"),
-            ([3.0, 2.0, 2.1, 1.9, 2.2, 2.3, 1.0], "a new lowest loss begins the count anew"),
-            ([2.0, 2.0, 2.0], "an equal loss is not a new lowest one"),
-        )
-    ],
-    mistakes={
-        "epochs are counted from 1": {"start": 0},
-        "the two numbers are exchanged": {"order": -1},
-        "it stops one epoch too early": {"wait": lambda patience: patience - 1},
-        "it stops too late, or never": {"wait": lambda patience: 99},
-        "the second number is not the epoch with the lowest loss": {"last": True},
-        "epoch 4 has a new lowest loss, and the count begins anew": {"anew": False},
-        "an equal loss is not a new lowest one": {"better": operator.le},
-    },
-)
-def stop(losses, patience, *, start=1, order=1, wait=int, last=False, better=operator.lt, anew=True) -> tuple:
-    epoch, best, lowest, worse = 0, 0, math.inf, 0
-    for epoch, loss in enumerate(losses, start):
-        if better(loss, lowest):
-            best, lowest, worse = epoch, loss, 0 if anew else worse
-        else:
-            worse += 1
-        if worse >= wait(patience):
-            break
-    return (epoch, epoch if last else best)[::order]
