@@ -1,22 +1,14 @@
 """Checks of the exercises of chapters/beam_search."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from utils.corpus.vocabulary import BOS, EOS
-from utils.exercises.checking import (
-    as_number,
-    as_parts,
-    as_tensor,
-    exercise,
-    expect,
-    expect_distribution,
-    show,
-)
+from utils.exercises.checking import as_number, as_parts, as_tensor, expect, show
 from utils.exercises.tables import Case, against
 
 #: The words of a toy translator, and for the words so far the probabilities of the next one.
@@ -149,46 +141,3 @@ def beam_step(
                 candidates.append(([*words, word], total, state if old_state else new))
     candidates.sort(key=lambda new: new[1] / (len(new[0]) - 1) ** (gamma if divide else 0), reverse=True)
     return candidates[:beam] if cut else candidates
-
-
-@exercise(
-    3,
-    "The most probable sentence must begin with the word that the beam drops in its first step.",
-    "After the dropped word, let one word be nearly certain. After the two other words, let all three be about equal.",
-)
-def missed_by_the_beam(first: object, second: object) -> Iterator[str]:
-    three = "There is a probability for each of the words 0, 1 and 2."
-    start = as_tensor(first, three, shape=(3,), name="first").double()
-    rows = "Row i has the probabilities of the words that follow word i."
-    then = as_tensor(second, rows, shape=(3, 3), name="second").double()
-    expect_distribution(start.tolist(), "first", tolerance=1e-3)
-    columns_sum, rows_sum = (((then.sum(dim=dim) - 1).abs() < 1e-3).all() for dim in (0, 1))
-    expect(rows_sum or not columns_sum, "the columns of second sum to 1; expected 1 for each row.", rows)
-    for word in range(3):
-        expect_distribution(then[word].tolist(), f"second[{word}]", tolerance=1e-3)
-    yield "first and each row of second are probabilities"
-    order = start.argsort(descending=True, stable=True).tolist()
-    kept_words, dropped_word = sorted(order[:2]), order[2]
-    equal = f"the words {min(order[1:])} and {max(order[1:])} are equally probable"
-    expect(
-        start[order[1]] - start[dropped_word] > 1e-6,
-        f"in first, {show(start)}, {equal}: which of them the beam keeps is an accident.",
-        "Make one word of the three less probable than the two others.",
-    )
-    both = start[:, None] * then
-
-    def best_of(words: list[int]) -> tuple[float, str]:
-        at = int(both[words].argmax())
-        return both[words].max().item(), f"{words[at // 3]} {at % 3}"
-
-    kept, words_of_beam = best_of(kept_words)
-    dropped, dropped_words = best_of([dropped_word])
-    finds = f"finds the sentence {words_of_beam} with the probability {show(kept)}"
-    case = f"the beam keeps the words {kept_words[0]} and {kept_words[1]}, and {finds}"
-    expect(
-        dropped > kept + 1e-6,
-        f"{case}, which is the most probable one.",
-        f"The best sentence that begins with the dropped word {dropped_word} is {dropped_words}, with "
-        f"{show(dropped)}. Make it more probable.",
-    )
-    yield f"{case}; the sentence {dropped_words} has {show(dropped)}"
