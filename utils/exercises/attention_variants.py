@@ -1,14 +1,11 @@
 """Checks of the exercises of chapters/attention_variants."""
 
-import operator
 from functools import partial
-from itertools import combinations
 
 import torch
 from torch import Tensor, nn, tensor
 
 from utils.attention_variants import masked_sparsemax
-from utils.exercises.checking import show
 from utils.exercises.tables import Case, against, normal
 
 _AS_IT_IS = nn.Identity()
@@ -76,34 +73,3 @@ def _of_all(scores: Tensor) -> Tensor:
 )
 def sparsemax(scores: Tensor) -> Tensor:
     return masked_sparsemax(scores[None])[0]
-
-
-@against(
-    4,
-    "`itertools.combinations(range(n), k)` gives all ways to choose the places of the first model's results.",
-    "For each way: is the distance of the two means at least that of the real split? Count these, and divide.",
-    cases=[
-        Case(f"for the results {show(first)} and {show(second)}", (first, second), point)
-        for first, second, point in (
-            ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0], "the share is right where one model is always ahead"),
-            ([5.0, 6.0, 9.0], [4.0, 7.0, 8.0], "the share is right where their results are mixed"),
-            ([2.0, 2.0], [2.0, 3.0, 5.0], "the share is right where results are equal"),
-        )
-    ],
-    mistakes={
-        "this is the number of ways | Divide it by the number of all ways.": {"divide": False},
-        "smaller distances count | Count those of at least the real one.": {"counts": operator.lt},
-        "only larger distances count | An equal one counts, too, also the real one.": {"counts": operator.gt},
-        "one side counts | Luck could also put the other model ahead: compare distances.": {"size": float},
-    },
-    tolerance=1e-6,
-)
-def luck(first: list[float], second: list[float], *, counts=operator.ge, size=abs, divide=True) -> float:
-    everything, n = [*first, *second], len(first)
-    gaps = []
-    for chosen in combinations(everything, n):
-        rest = sum(everything) - sum(chosen)
-        gaps.append(round(sum(chosen) / n - rest / len(second), 9))
-    real = gaps[0]  # the first way is the real one
-    ways = sum(counts(size(gap if real > 0 else -gap), abs(real)) for gap in gaps)
-    return ways / len(gaps) if divide else ways
