@@ -350,7 +350,7 @@ def gain(better: Sequence[str], worse: Sequence[str], references: Sequence[Seque
 
 
 def _rounded(interval: tuple[float, float]) -> list[float]:
-    return [round(end, 1) for end in interval]
+    return [round(end, 1) + 0.0 for end in interval]  # adding 0 makes 0.0 of -0.0
 
 
 class Chinese(NamedTuple):

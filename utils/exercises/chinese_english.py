@@ -1,13 +1,10 @@
 """Checks of the exercises of chapters/chinese_english."""
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 
-from opencc import OpenCC
-
-from utils.exercises.checking import Wrong, as_tensor, exercise, expect, expect_written, show
+from utils.exercises.checking import Wrong, as_tensor, show
 from utils.exercises.tables import Case, against
 
 
@@ -109,34 +106,3 @@ def merges(words: list, num: int, *, anew=True, choose: Callable = max, most=-1)
         del counts[first, second]
         texts = [text.replace(f" {first}  {second} ", f" {first + second} ", most) for text in texts]
     return [text.split() for text in texts]
-
-
-@exercise(
-    4,
-    "Let a loop go over `chr(0x4E00)` to `chr(0x9FFF)`, and collect for each simplified character the characters that "
-    "become it.",
-    "Look for a simplified character that three traditional ones become, each of which `to_simplified` changes.",
-)
-def same_when_folded(answer: object) -> Iterator[str]:
-    expect_written(answer)
-    if isinstance(answer, str):
-        answer = re.findall(r"\w", answer)  # also those that stand between commas or blanks
-    is_right_kind = isinstance(answer, list | tuple | set) and all(isinstance(item, str) for item in answer)
-    expect(is_right_kind, f"same is {show(answer)}; expected three characters in quotes, or a list of them.")
-    characters: list[str] = list(answer)  # type: ignore[call-overload]
-    word = "A word of two characters would be folded with the help of its neighbours."
-    expect(set(map(len, characters)) <= {1}, f"same is {show(characters)}; expected single characters.", word)
-    is_three = len(set(characters)) == len(characters) >= 3
-    third = "發 and 髮 are two. Is there a third one, or another group?"
-    expect(is_three, f"same is {show(characters)}; expected three different characters.", third)
-    yield f"there are {len(characters)} different characters"
-    forms = {character: OpenCC("t2s").convert(character) for character in characters}
-    pairs = ", ".join(f"{old} → {new}" for old, new in forms.items())
-    same = "Compare what `to_simplified` makes of each."
-    expect(len(set(forms.values())) == 1, f"they do not become one character: {pairs}.", same)
-    [form] = set(forms.values())
-    itself = (
-        f"{form} is a simplified character itself: folding does not change it. Expected traditional ones."
-    )
-    expect(form not in characters, itself, "Take only characters that `to_simplified` changes.")
-    yield f"all are traditional, and folding makes one character of them, {form}"

@@ -36,15 +36,4 @@ answers.add(
         (lambda words, num: ["".join(word) for word in words], "expected a list of lists"),
     ],
 )
-answers.add(
-    check.same_when_folded,
-    ["乾幹榦", "臺, 檯, 颱", ["臺", "檯", "颱"], "墰壇壜罈罎"],
-    [
-        ("發髮", "three different characters"),
-        ("发發髮", "a simplified character itself"),
-        ("發髮語", "語 → 语"),
-        (["出發", "頭髮", "髮"], "single characters"),
-        (3, "three characters in quotes"),
-    ],
-)
 test_right, test_wrong = answers.tests()
