@@ -8,7 +8,7 @@ meanings were written for this study, and are in ``two_meanings.tsv``: a word, a
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from math import comb
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -353,27 +353,34 @@ class Meter:
 
     def __init__(self, encoder: SentenceEncoder, tokenizer: Tokenizer, settings: Settings):
         self.encoder, self.tokenizer, self.settings = encoder, tokenizer, settings
-        sentences, self.same = paraphrases()
-        self.paraphrases = Texts(encoder, tokenizer, sentences)
         rows = meanings()
-        self.meanings = Texts(encoder, tokenizer, [sentence for row in rows for sentence in row[1:]])
+        self.meanings = self._encoded([sentence for row in rows for sentence in row[1:]])
         numbers = [tokenizer.token_to_id(row[0]) for row in rows for _ in row[1:]]
         self.at = [ids.index(number) for ids, number in zip(self.meanings.ids, numbers, strict=True)]
         self.triples = torch.tensor(meaning_triples()).T
-        self.order = [
-            Texts(
-                encoder,
-                tokenizer,
-                [text for of_kind in items.values() for item in of_kind for text in _texts(item)],
-            )
-            for items in (order_items(settings.items, seed) for seed in range(settings.draws))
+
+    def _encoded(self, sentences: Sequence[str]) -> Texts:
+        return Texts(self.encoder, self.tokenizer, sentences)
+
+    @cached_property  # the chapter needs the meanings alone
+    def paraphrases(self) -> tuple[Texts, list[set[int]]]:
+        sentences, same = paraphrases()
+        return self._encoded(sentences), same
+
+    @cached_property
+    def order(self) -> list[Texts]:
+        drawn = (order_items(self.settings.items, seed) for seed in range(self.settings.draws))
+        return [
+            self._encoded([text for of_kind in items.values() for item in of_kind for text in _texts(item)])
+            for items in drawn
         ]
 
     def paraphrase_found(self, hidden: Heads) -> Tensor:
         """For each sentence whether the nearest of the others is a paraphrase."""
-        vectors, _ = self.paraphrases.vectors(hidden)
+        texts, others = self.paraphrases
+        vectors, _ = texts.vectors(hidden)
         nearest = (vectors @ vectors.T).fill_diagonal_(-2).argmax(dim=1).tolist()
-        return torch.tensor([j in same for j, same in zip(nearest, self.same, strict=True)])
+        return torch.tensor([j in same for j, same in zip(nearest, others, strict=True)])
 
     def meaning_right(self, hidden: Heads) -> tuple[Tensor, Tensor]:
         """Share of right triples of each word: by the states of the word, and by the vectors of the sentences."""

@@ -1,7 +1,5 @@
 """Checks of the exercises of chapters/real_network."""
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
@@ -95,42 +93,3 @@ def hide_head(matrix, head, num_heads, *, turn=lambda x: x, columns=_columns, ot
     hidden = matrix.clone()
     turn(hidden)[:, columns(head, len(matrix) // num_heads, num_heads)] = 0
     return matrix - hidden if others else hidden
-
-
-#: Lines and their vectors for exercise 4.
-_LINES = ["bread", "a boat", "sea", "the ship", "cheese", "butter and bread", "a lake"]
-_VECTORS = torch.tensor([[1.0, 0.0], [0.1, 1.0], [0.0, 1.0], [0.3, 1.0], [1.0, 0.3], [1.0, 0.1], [0.2, 1.0]])
-
-
-def _embed(texts: Sequence[str]) -> Tensor:
-    """The vectors of lines, of length 1, as the network gives them."""
-    known = dict(zip(_LINES, _VECTORS, strict=True)) | {"food": torch.tensor([1.0, -0.1])}
-    if isinstance(texts, str) or any(text not in known for text in texts):
-        raise ValueError("give a list of whole lines")
-    return torch.nn.functional.normalize(torch.stack([known[text] for text in texts]), dim=1)
-
-
-@against(
-    4,
-    "`embed([question])[0]` is the vector of the question. What do you get from `embed(lines) @` this vector?",
-    "`topk(num)` gives the largest cosines and their places. Return the lines at these places.",
-    cases=[
-        Case(
-            f"for the question {question!r} and {num} lines",
-            (question, list(_LINES), _embed, num),
-            f"for the question {question!r} and {num} lines the nearest lines are found",
-            "The vectors have the length 1, so their dot product is the cosine. Return as many lines as `num` says.",
-        )
-        for question, num in (("food", 3), ("sea", 2))
-    ],
-    mistakes={
-        "these are places | Return the lines that stand there.": {"places": True},
-        "these are the farthest lines | Take the largest cosines.": {"farthest": True},
-        "the order is wrong | The nearest line comes first.": {"order": -1},
-        "this is one line | Return as many as `num` says.": {"most": 1},
-    },
-)
-def search(question, lines, embed, num, *, farthest=False, places=False, order=1, most=99) -> list:
-    cosines = embed(lines) @ embed([question])[0]
-    nearest = cosines.argsort(descending=not farthest, stable=True)[: min(num, most)].tolist()[::order]
-    return nearest if places else [lines[i] for i in nearest]

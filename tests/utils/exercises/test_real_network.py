@@ -33,7 +33,4 @@ def by_a_mask(matrix, head, num_heads):
 
 
 answers.add(check.hide_head, [by_a_mask])
-answers.add(
-    check.search, [], [(lambda question, lines, embed, num: embed(question), "give a list of whole lines")]
-)
-test_right, test_wrong = answers.tests()
+test_right, _ = answers.tests()
