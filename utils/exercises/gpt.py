@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, tensor
 
 from utils.exercises.checking import show
-from utils.exercises.tables import Case, Row, against, numbers
+from utils.exercises.tables import Case, against
 from utils.transformer import causal_mask
 
 _STAYS = "The word with which the sum reaches `top_p` stays, too."
@@ -62,34 +62,6 @@ def draw(
     return kept / kept.sum() if divide else kept
 
 
-_SQUARED = "A logarithm divided by 1/2 is twice as large: p is squared."
-_KEPT = "The first two words are kept, which have 0.7 together. Divide 0.4 by this sum."
-
-
-@numbers(
-    3,
-    "At temperature 1/2 each probability is squared, and then all are divided by their sum.",
-    "Top-p keeps words from the most probable one on, until their sum reaches p.",
-)
-def three_numbers() -> list[Row]:
-    cold = {
-        f"this is the temperature 2 | {_SQUARED}": 0.3255,
-        "this is 0.4 squared | Divide by the sum of the four squares, which is 0.3.": 0.16,
-        f"you divided 0.4 by 1/2 | {_SQUARED}": 0.8,
-    }
-    top = {f"this is 0.4, as before | {_KEPT}": 0.4, f"you kept three words | {_KEPT}": 0.4 / 0.9}
-    unsure = {
-        "this is the mean probability of a word | The perplexity is one divided by it.": 0.2,
-        "this is one divided by the product | Take the third root of the product.": 125,
-        "this is the cross-entropy in nats | The perplexity is its exponential.": 1.609,
-    }
-    return [
-        Row({"p_cold": 0.16 / 0.3}, "p_cold: at temperature 1/2 the first word has more than a half", cold),
-        Row({"p_top": 0.4 / 0.7}, "p_top: top-p 0.6 keeps two words", top),
-        Row({"perplexity": 5}, "perplexity: the model is as unsure as one that chooses among five", unsure),
-    ]
-
-
 _ROWS = "Rows are queries and columns are keys, and True means that the query may attend to the key."
 _PAST = "A word that is read sees all that is read. A written word sees its past, and nothing later."
 
@@ -100,7 +72,7 @@ def _words(num_read: int, num_written: int) -> Case:
 
 
 @against(
-    4,
+    3,
     "Begin with `causal_mask(num_read + num_written)`, and open the part that is read.",
     "The first `num_read` rows and columns are all True: `mask[:num_read, :num_read] = True`.",
     cases=[_words(3, 2), _words(2, 5), _words(0, 4), _words(4, 0)],
