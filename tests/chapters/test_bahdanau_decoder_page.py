@@ -37,7 +37,7 @@ def test_the_stored_weights_write_the_printed_translations(engine):
     model.load_state_dict(unpack_weights(FACTS["layout"], WEIGHTS))
     compared, of_dog = (CELLS[name].outputs[0].text for name in ("bd-021b", "bd-live-a"))
     sources = re.findall(r"^source +(.+)$", compared, re.MULTILINE)
-    printed = re.findall(r"^with +(.+)$", compared, re.MULTILINE)
+    printed = re.findall(r"^translated +(.+)$", compared, re.MULTILINE)
     assert len(sources) == len(printed) == 3
     readings = engine.call("read", [*sources, sources[0].replace("flower", "dog")])
     ids = [reading["ids"] for reading in readings]

@@ -1,14 +1,13 @@
 """Checks of the exercises of chapters/bahdanau_decoder."""
 
 import math
-from collections.abc import Iterator
 from functools import cache
 
 import torch
 from torch import Tensor, arange, nn, tensor
 
 from utils.attention import AdditiveAttention, masked_softmax
-from utils.exercises.checking import as_number, as_tensor, exercise, expect, show
+from utils.exercises.checking import as_number
 from utils.exercises.tables import Case, against, normal
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, ContextGRUCell, Encoder, EncoderDecoder
@@ -142,38 +141,3 @@ _ONE = "Take the maximum over all steps and over all places of the padding."
 def weight_on_padding(model, ids, *, columns=lambda n: slice(n, None), find=torch.max) -> Tensor:
     (hypothesis,) = greedy(model, tensor([ids + [0] * (40 - len(ids))]), tensor([40]), max_len=50)
     return find(hypothesis.weights[:, columns(len(ids))])
-
-
-@exercise(
-    4,
-    "The tanh hardly changes where its input is far from 0. So a state can switch a unit off by making its sum large.",
-    "Let unit 1 look at the thing and unit 2 at the quality: W_k = [[1, 0], [0, 1]]. Which W_q makes unit 2 large and "
-    "leaves unit 1 at 0 for the first state, and the other way round for the second?",
-)
-def two_units(w_q: object, w_k: object, w_v: object) -> Iterator[str]:
-    rows = "Each hidden unit has a row, with a number for each of the two numbers of a vector."
-    query_matrix, key_matrix = (
-        as_tensor(w, rows, shape=(2, 2), name=name).double() for w, name in ((w_q, "w_q"), (w_k, "w_k"))
-    )
-    last = as_tensor(w_v, name="w_v").double().flatten()
-    expect(len(last) == 2, f"w_v holds {show(last)}; expected two numbers, one for each hidden unit.")
-    yield "there are two hidden units"
-    words = ("small", "white", "flower")
-    keys = tensor([[0.2, 1.2], [0.4, 1.4], [1.5, 0.5]]).double()
-    for chosen, state, expected_word in (("petite", (1.5, 0.8), "flower"), ("fleur", (0.2, 1.6), "white")):
-        scores = torch.tanh(query_matrix @ tensor(state).double() + keys @ key_matrix.T) @ last
-        when = f"when {chosen} has been chosen"
-        case = f"{when}, for the state {state}, the scores of {', '.join(words)} are {show(scores)}"
-        highest, second, _ = scores.sort(descending=True).values.tolist()
-        expect(
-            highest - second > 1e-3,
-            f"{case}: the two highest differ by less than 0.001, so no word gets a clearly larger weight.",
-            "Make `w_v` larger, or choose matrices that keep the words apart.",
-        )
-        best = words[int(scores.argmax())]
-        expect(
-            best == expected_word,
-            f"{case}: {best} is first. Expected {expected_word}.",
-            f"Print the hidden units for this state. In which of them does {expected_word} have the largest number?",
-        )
-        yield f"{when}, the decoder looks most at {expected_word}"
