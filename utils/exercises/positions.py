@@ -38,35 +38,6 @@ def turn(x: Tensor, place: int, *, most=999, way=1, first=0, halves=False) -> Te
     return torch.cat(parts) if halves else torch.stack(parts, dim=-1).flatten()
 
 
-def _head(d: int, factor: float) -> Case:
-    case = f"for a head of width {d} and the factor {factor:g}"
-    return Case(
-        case, (d, factor), f"{case} the base is right", "The last of the d/2 pairs has the number d/2 − 1."
-    )
-
-
-@against(
-    2,
-    "The slowest pair has i = d/2 − 1, so its rate is the base to the power of −(d − 2)/d.",
-    "Which number, to the power of (d − 2)/d, is the factor? Multiply 10,000 by it.",
-    cases=[_head(8, 4), _head(64, 8), _head(4, 2)],
-    mistakes={
-        "this is the base of before | It must become larger.": {"power": lambda d: 0},
-        "this is 10,000 times the factor | The rate is the base to a power, not 1 / base.": {
-            "power": lambda d: 1
-        },
-        "the power is turned over | The rate has the power (d − 2)/d, and the base undoes it.": {
-            "power": lambda d: (d - 2) / d
-        },
-        "the base becomes smaller | A larger base turns more slowly.": {"power": lambda d: -d / (d - 2)},
-    },
-    parts=["the base"],
-    tolerance=1e-3,
-)
-def new_base(d: int, factor: float, *, power=lambda d: d / (d - 2)) -> float:
-    return 10_000 * factor ** power(d)
-
-
 def _rates(d: int, n: int, factor: float) -> Case:
     case = f"for a head of width {d}, {n} places and the factor {factor:g}"
     rates = 10_000.0 ** (-torch.arange(0, d, 2) / d)
@@ -74,7 +45,7 @@ def _rates(d: int, n: int, factor: float) -> Case:
 
 
 @against(
-    3,
+    2,
     "In n places a pair turns by the angle `n * rate`. Compare this with a full turn.",
     "`torch.where(condition, a, b)` takes from `a` where the condition holds, and from `b` elsewhere.",
     cases=[_rates(4, 500, 4), _rates(8, 32, 4), _rates(16, 100, 8)],

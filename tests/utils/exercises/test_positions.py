@@ -18,10 +18,6 @@ def by_complex_numbers(x, place):
 
 answers.add(check.turn, [by_complex_numbers])
 answers.add(
-    check.new_base,
-    [lambda d, factor: torch.tensor((10_000 ** ((d - 2) / d) * factor) ** (d / (d - 2)))],
-)
-answers.add(
     check.slower,
     [
         lambda rates, n, factor: [r / factor if r * n < 2 * math.pi else r for r in rates.tolist()],
