@@ -49,37 +49,6 @@ def step(*given, itself=True, swapped=False, key_asks=False, scaled=True, order=
     return weights @ v, *(longer if grows else [keys, values])
 
 
-def _layers(n: int, *windows: int | None) -> Case:
-    case = f"for a text of {n} words and the windows {list(windows)}"
-    return Case(case, (n, list(windows), 4, 64), f"{case} the bytes are right")
-
-
-@against(
-    2,
-    "A layer with a window keeps at most as many words as its window has. How many does it keep of a shorter text?",
-    "`min(n, window)` words for a layer with a window, n without one; each has 2 · G · d · 2 bytes.",
-    cases=[_layers(100, None, None), _layers(1000, 50, None), _layers(20, 50, None, 50)],
-    mistakes={
-        "a factor of 2 is missing | A word has a key and a value, and each number has 2 bytes.": {"each": 2},
-        "this is one key head | Multiply by their number.": {"heads": False},
-        "all layers keep the whole text | A layer with a window keeps at most its window.": {
-            "kept": lambda n, w: n
-        },
-        "layers without a window are left out | None means that the layer keeps all words.": {
-            "kept": lambda n, w: min(n, w or 0)
-        },
-        "a window is counted in full | A text of 20 words fills 20 places of a window.": {
-            "kept": lambda n, w: w or n
-        },
-    },
-    parts=["the bytes"],
-)
-def text_bytes(
-    n, windows, num_key_heads, d_head, *, each=4, heads=True, kept=lambda n, w: min(n, w or n)
-) -> int:
-    return sum(kept(n, window) for window in windows) * each * (num_key_heads if heads else 1) * d_head
-
-
 def _latents(n: int, rank: int, d: int) -> Case:
     case = f"for {n} words, latent vectors of width {rank} and keys of width {d}"
     shapes = (d,), (n, rank), (d, rank)
@@ -104,7 +73,7 @@ def _builds_no_keys(answer: ReadersFunction) -> Iterator[str]:
 
 
 @against(
-    3,
+    2,
     "q · (U c) = (Uᵀ q) · c: move the matrix to the query, once, before you look at the words.",
     "`latents @ (up.T @ query)` are the dot products. Divide by the square root of the width of the query.",
     cases=[_latents(5, 2, 3), _MANY],
@@ -128,7 +97,7 @@ def _probabilities(case: str, large: list[float], small: list[float]) -> Case:
 
 
 @against(
-    4,
+    3,
     "Where q is at most p, every draft is kept. Where q is too large, keep the share p / q of the drafts.",
     "`accept = (p / q).clamp(max=1)`, and `rest` is `(p - q).clamp(min=0)`, divided by its sum.",
     cases=[
