@@ -78,48 +78,6 @@ def online(
     return context / total if divided else context
 
 
-def _halves(says: str, first: float, second: float) -> Case:
-    """What two halves of the keys have left, of which the scores lie near these numbers."""
-    scores = torch.randn(7, generator=_RANDOM) + torch.tensor([first] * 3 + [second] * 4)
-    values, inputs = torch.randn(7, 3, generator=_RANDOM), []
-    for half in (slice(0, 3), slice(3, 7)):
-        parts = (scores[half] - scores[half].max()).exp()
-        inputs += [scores[half].max(), parts.sum(), parts @ values[half]]
-    both = "Multiply each half by the exponential of its own maximum minus m."
-    return Case(says, tuple(inputs), f"{says} m, t and c are those of all keys", both)
-
-
-@against(
-    3,
-    "Every exponential must have the new maximum subtracted: a half with the maximum m1 gets the factor exp(m1 - m).",
-    "`m = torch.maximum(m1, m2)`, then multiply t1 and c1 by one factor, t2 and c2 by the other, and add.",
-    cases=[
-        _halves("with the larger score in the first half", 3.0, 0.0),
-        _halves("with the larger score in the second half", 0.0, 3.0),
-        _halves("with scores near 200", 200.0, 198.0),
-    ],
-    mistakes={
-        "m is that of the first half | It is the larger of m1 and m2.": {"first_m": True},
-        "the sums are added as they are | Multiply each half by exp(its maximum - m).": {
-            "of_t": torch.ones_like,
-            "of_c": torch.ones_like,
-        },
-        "each half has the factor of the other | It is exp(its own maximum - m).": {"crossed": True},
-        "the contexts are added as they are | They get the same factors as t.": {"of_c": torch.ones_like},
-        "c is already divided by t | Return the sum; the division comes at the end.": {"divided": True},
-    },
-    parts=["m", "t", "c"],
-)
-def merge(
-    *halves: Tensor, first_m=False, crossed=False, of_t=torch.exp, of_c=torch.exp, divided=False
-) -> tuple:
-    m1, t1, c1, m2, t2, c2 = halves
-    m = torch.maximum(m1, m2)
-    one, two = (m2 - m, m1 - m) if crossed else (m1 - m, m2 - m)
-    t, c = of_t(one) * t1 + of_t(two) * t2, of_c(one) * c1 + of_c(two) * c2
-    return m1 if first_m else m, t, c / t if divided else c
-
-
 def _state(d: int, d_value: int) -> Case:
     state, value = torch.randn(d, d_value, generator=_RANDOM), torch.randn(d_value, generator=_RANDOM)
     key = torch.nn.functional.normalize(torch.randn(d, generator=_RANDOM), dim=0)
@@ -129,7 +87,7 @@ def _state(d: int, d_value: int) -> Case:
 
 
 @against(
-    4,
+    3,
     "First ask the state: `key @ state`. The difference from the value is what must be added.",
     "`state + torch.outer(key, value - key @ state)`",
     cases=[_state(3, 2), _state(5, 7)],
