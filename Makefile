@@ -31,9 +31,11 @@ endif
 BOOK_SOURCES := _config.yml _toc.yml $(CHAPTERS) \
 	$(shell find book utils -type f ! -name '*.pyc' ! -path '* *' ! -regex 'book/[a-z]*\.py' 2>/dev/null)
 
-# All tests of a file run in one process and share models and pages. Two processors run three, as many tests wait.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
-IN_PARALLEL = -n $(shell $(BIN)/python -c 'import os; print(min(4, os.cpu_count() * 3 // 2))') --dist loadfile --no-loadscope-reorder
+# All tests of a file run in one process and share models and pages. Where many tests wait, for a browser or a kernel, two
+# processors run three processes.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
+ONE_EACH := -n auto --maxprocesses=4
+IN_PARALLEL = -n $(shell $(BIN)/python -c 'import os; print(min(4, os.cpu_count() * 3 // 2))')
 NOTEBOOKS := --nbval --nbval-current-env $(SELECTED)
 
 # One book to read, and one that tests/book asks for. We drop what jupyter-book prints, but for warnings and errors.
@@ -76,7 +78,7 @@ test-all: browser lint $(NETWORK)  ## run all tests, about 16 minutes: also kill
 	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) chapters/studies tests utils
 
 check: lint  ## run before each commit: style, tests of the code without training or a browser, form of the chapters
-	$(PYTEST) $(IN_PARALLEL) -m "not slow and not browser and not trains" --ignore=tests/book tests utils
+	$(PYTEST) $(ONE_EACH) -m "not slow and not browser and not trains" --ignore=tests/book tests utils
 
 coverage: $(INSTALLED)  ## list the lines of utils that no test runs; at least 95 % must be run
 	$(PYTEST) $(IN_PARALLEL) --cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 -m "not browser" --ignore=tests/book tests utils
