@@ -192,7 +192,7 @@ def cosine_scores(
     tensor([[1., 0.]])
 
     A vector of zeros has no direction; its cosine is 0. Source: Graves et al. (2014), equation 6.
-    Explained in chapters/attention_variants.
+    Explained in chapters/additive_attention and chapters/attention_variants.
     """
     return scale * dot_scores(_unit(queries), _unit(keys))
 
@@ -354,7 +354,8 @@ class CosineAttention(Attention):
     Raises:
         ValueError: a scale that is not positive and finite.
 
-    Source: Graves et al. (2014), section 3.3.1. Explained in chapters/attention_variants.
+    Source: Graves et al. (2014), section 3.3.1.
+    Explained in chapters/additive_attention and chapters/attention_variants.
     """
 
     def __init__(self, *, scale: float = 10.0, **options: Any):
