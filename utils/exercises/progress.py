@@ -34,8 +34,6 @@ def stored_results(path: Path) -> Results:
         results = json.loads(path.read_bytes())
     except FileNotFoundError:
         return {}
-    except RecursionError as error:
-        raise ValueError(f"{path} is no file of results: {error}") from error
     if not _has_form(results):
         raise ValueError(f"{path} is no file of results")
     return results

