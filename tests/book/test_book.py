@@ -60,7 +60,7 @@ def test_a_chapter_shows_outputs_and_hides_solutions(page: str) -> None:
     assert not document.select('img[src*="_images"]')
     assert "@font-face" not in str(document.select("svg.chart"))
     solutions = document.select(".tag_solution details")
-    assert len(solutions) >= 2
+    assert solutions
     assert not any(details.has_attr("open") for details in solutions)
     assert all("solution" in details.summary.get_text() for details in solutions)
 
