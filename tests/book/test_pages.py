@@ -81,8 +81,8 @@ FORMULAS_TOO_WIDE = """() => [...document.querySelectorAll("article mjx-containe
     return formula.querySelector("mjx-math").getBoundingClientRect().right > box.right + 1;
 }).map(formula => formula.querySelector("mjx-assistive-mml").textContent)"""
 
-#: Code that scrolls sideways.
-CODE_THAT_SCROLLS = """[...document.querySelectorAll("article pre")]
+#: Code that scrolls sideways; printed tables may.
+CODE_THAT_SCROLLS = """[...document.querySelectorAll("article pre:not(.cell_output pre)")]
     .filter(code => code.scrollWidth > code.clientWidth).map(code => code.textContent)"""
 
 #: Code, formulas, tables and figures that reach beyond the right edge of the paper.
