@@ -36,7 +36,7 @@ HEADS = [(layer, head) for layer in range(30) for head in range(9)]
 FIRST_PIECE = 300
 
 
-class Settings(NamedTuple):
+class ChatSettings(NamedTuple):
     """How much is read."""
 
     texts: int = 8  #: read with windows; half of them with each head off, half with chosen heads off
@@ -101,10 +101,10 @@ def mean_loss(
     return cross_entropy(logits.transpose(1, 2), right, reduction="none").mean(dim=1)
 
 
-class Meter:
+class ChatMeter:
     """Measures the network with other masks, and without some of its heads."""
 
-    def __init__(self, model: ChatModel, cut: Callable[[str], list[int]], settings: Settings):
+    def __init__(self, model: ChatModel, cut: Callable[[str], list[int]], settings: ChatSettings):
         self.model, self.settings = model, settings
         lines = TEXTS.read_text("utf-8").splitlines()[: settings.texts]
         self.texts = torch.tensor([cut(line)[: settings.pieces] for line in lines])
@@ -134,7 +134,7 @@ def rounded(numbers: Iterable[float]) -> list[float]:
     return [round(float(number), 4) for number in numbers]
 
 
-def measure_windows(meter: Meter) -> dict:
+def measure_windows(meter: ChatMeter) -> dict:
     """The losses with all pieces, with the last ones alone, and with one more piece that stays."""
     n = meter.settings.pieces
     found = {"all": meter.window_loss(causal_mask(n))}
@@ -145,7 +145,7 @@ def measure_windows(meter: Meter) -> dict:
     return found
 
 
-def measure_each(meter: Meter) -> dict:
+def measure_each(meter: ChatMeter) -> dict:
     """Each head off alone: the share of right pieces that are copied, and the loss of the first half of the texts."""
     copying = meter.random_reader(meter.settings.sequences, seed=0)
     ordinary = meter.ordinary(slice(meter.settings.texts // 2))
@@ -166,7 +166,7 @@ def copying_scores(model: ChatModel, ids: Int[Tensor, "texts twice"]) -> Float[T
     return weights[:, :, second, second - block + 1].mean(dim=-1)
 
 
-def measure_chosen(meter: Meter, out: Path) -> dict:
+def measure_chosen(meter: ChatMeter, out: Path) -> dict:
     """Chosen heads off, and random sets: the share of right pieces in fresh blocks, and the loss of the other texts.
 
     The chosen ones cost most when they are off alone, or look most at the piece to copy, with the first blocks.
@@ -204,10 +204,10 @@ def stored(out: Path) -> dict:
     return json.loads(out.read_text("utf-8"))["parts"]
 
 
-def run_study(settings: Settings, out: Path, *, only: Sequence[str] | None = None) -> None:
+def run_study(settings: ChatSettings, out: Path, *, only: Sequence[str] | None = None) -> None:
     """Measure the parts that are not stored yet, or these alone."""
     model, tokenizer, _ = read_chat_model(get_network("smollm2") / FILE)
-    meter = Meter(model, lambda text: tokenizer.encode(text).ids, settings)
+    meter = ChatMeter(model, lambda text: tokenizer.encode(text).ids, settings)
     measures = {
         "windows": partial(measure_windows, meter),
         "each head": partial(measure_each, meter),
@@ -223,7 +223,7 @@ def _main(
 ) -> None:
     """Read with windows and without heads, and store what changes."""
     torch.set_num_threads(1)
-    run_study(Settings(), out)
+    run_study(ChatSettings(), out)
     typer.echo(f"{out}: complete")
 
 

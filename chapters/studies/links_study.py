@@ -52,7 +52,7 @@ Words = Sequence[str]
 Table = Mapping[tuple[str, str], float]
 
 
-class Reader(NamedTuple):
+class LinkReader(NamedTuple):
     """What links the sentences.
 
     Attributes:
@@ -99,12 +99,12 @@ def french_split() -> Split:
 
 
 @cache
-def reader() -> Reader:
+def reader() -> LinkReader:
     """The translator, and model 1 in both directions."""
     run, facts = stored_run(french_split())
     lower = lower_pairs(french_split())
     backward = model_1([(french, english) for english, french in lower])
-    return Reader(run, facts, model_1(lower), backward)
+    return LinkReader(run, facts, model_1(lower), backward)
 
 
 def grammar() -> tuple[list, list[GoldLinks]]:

@@ -43,7 +43,7 @@ Rates = Float[Tensor, " pairs"]
 
 
 @dataclass(frozen=True)
-class Study:
+class PositionSettings:
     """The settings of the study; the defaults are those of the stored results.
 
     Attributes:
@@ -88,7 +88,7 @@ class Study:
 
 
 def recall_texts(
-    study: Study, num: int, n: int, draw: torch.Generator
+    study: PositionSettings, num: int, n: int, draw: torch.Generator
 ) -> tuple[Int[Tensor, "num n"], Int[Tensor, "num marks"], Int[Tensor, "num marks"]]:
     """Random letters in which each mark stands twice, with the same letter after it.
 
@@ -207,7 +207,7 @@ class Task:
     draw: Callable[[str, int, int, torch.Generator], tuple[Tensor, Tensor, Tensor, Tensor]]
 
 
-def next_task(study: Study) -> Task:
+def next_task(study: PositionSettings) -> Task:
     """The next word of the grammar, at all places."""
     vocabulary, texts = study.words
 
@@ -220,7 +220,7 @@ def next_task(study: Study) -> Task:
     return Task(len(vocabulary), draw)
 
 
-def recall_task(study: Study) -> Task:
+def recall_task(study: PositionSettings) -> Task:
     """The letter beside the first of two marks, asked at the second; what comes last is the distance."""
 
     def draw(split: str, num: int, n: int, generator: torch.Generator) -> tuple[Tensor, ...]:
@@ -292,7 +292,7 @@ def mean_loss(model: GPT, task: Task, n: int, **changes) -> float:
     return sum(losses) / 4
 
 
-def fresh(study: Study, name: str, task: Task, *, lr: float, seed: int, **options) -> GPT:
+def fresh(study: PositionSettings, name: str, task: Task, *, lr: float, seed: int, **options) -> GPT:
     """A GPT of the study with these options, trained for the task of this name."""
     number = ("next", "recall").index(name)
     torch.manual_seed(seed)
@@ -302,7 +302,9 @@ def fresh(study: Study, name: str, task: Task, *, lr: float, seed: int, **option
     return train(model, task, lr=lr, seed=seed, **settings).eval()
 
 
-def trained_with_each_seed(study: Study, name: str, task: Task, **options) -> tuple[float, list[GPT]]:
+def trained_with_each_seed(
+    study: PositionSettings, name: str, task: Task, **options
+) -> tuple[float, list[GPT]]:
     """The best learning rate for a GPT with these options, by the first seed, and a model of each seed."""
     lr, first = chosen(
         study.rates[("next", "recall").index(name)],
@@ -312,7 +314,7 @@ def trained_with_each_seed(study: Study, name: str, task: Task, **options) -> tu
     return lr, [first] + [fresh(study, name, task, lr=lr, seed=seed, **options) for seed in study.seeds[1:]]
 
 
-def measure_kind(study: Study, name: str, kind: str) -> dict:
+def measure_kind(study: PositionSettings, name: str, kind: str) -> dict:
     """Train one kind of positions for one task with each seed, and test it."""
     task = {"next": next_task, "recall": recall_task}[name](study)
     long = FACTOR * study.n
@@ -345,7 +347,7 @@ def measure_kind(study: Study, name: str, kind: str) -> dict:
     return found
 
 
-def measure_shared(study: Study, num_key_heads: int) -> dict:
+def measure_shared(study: PositionSettings, num_key_heads: int) -> dict:
     """Train models whose eight heads share keys for the next word, with each seed, and test them on short texts.
 
     Where keys are few the feed-forward network is wider, so that all models have nearly equally many parameters.
@@ -360,7 +362,7 @@ def measure_shared(study: Study, num_key_heads: int) -> dict:
     }
 
 
-def run_study(study: Study, out: Path, only: Sequence[str] | None = None) -> None:
+def run_study(study: PositionSettings, out: Path, only: Sequence[str] | None = None) -> None:
     """Measure what is not stored yet, and store it."""
     parts = {
         f"{task}, {kind}": partial(measure_kind, study, task, kind)
@@ -380,7 +382,7 @@ def _main(
 ) -> None:
     """Train and measure what two chapters report of positions and of heads that share keys; store the numbers."""
     torch.set_num_threads(1)  # as for the results in the book
-    run_study(Study(), out, only)
+    run_study(PositionSettings(), out, only)
     typer.echo(f"{out}: written")
 
 

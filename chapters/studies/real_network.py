@@ -37,7 +37,7 @@ Heads = Sequence[tuple[int, int]]  #: layers and heads, counted from 0
 HEADS = [(layer, head) for layer in range(NUM_LAYERS) for head in range(NUM_HEADS)]
 
 
-class Settings(NamedTuple):
+class NetworkSettings(NamedTuple):
     """How much is drawn."""
 
     items: int = 40  #: of each kind of sentences in another order
@@ -348,10 +348,10 @@ class Texts:
         return vectors, None if at is None else pieces
 
 
-class Meter:
+class NetworkMeter:
     """Measures the network without some of its heads."""
 
-    def __init__(self, encoder: SentenceEncoder, tokenizer: Tokenizer, settings: Settings):
+    def __init__(self, encoder: SentenceEncoder, tokenizer: Tokenizer, settings: NetworkSettings):
         self.encoder, self.tokenizer, self.settings = encoder, tokenizer, settings
         rows = meanings()
         self.meanings = self._encoded([sentence for row in rows for sentence in row[1:]])
@@ -426,7 +426,7 @@ def changes(before: Tensor, after: Tensor) -> dict:
     }
 
 
-def measure_parts(meter: Meter) -> dict:
+def measure_parts(meter: NetworkMeter) -> dict:
     """The whole network, without each layer, with layer 0 alone, and without any head."""
     hidden = {"whole": [], "no head": HEADS, "layer 0 alone": [place for place in HEADS if place[0]]} | {
         f"without layer {n}": [place for place in HEADS if place[0] == n] for n in range(NUM_LAYERS)
@@ -444,7 +444,7 @@ def measure_parts(meter: Meter) -> dict:
     return results
 
 
-def measure_sets(meter: Meter) -> dict:
+def measure_sets(meter: NetworkMeter) -> dict:
     """Sets of heads: those that cost most on a half of the words, on the other half, and random ones."""
     word, _ = meter.meaning_right([])
     alone = {place: meter.meaning_right([place])[0] - word for place in HEADS}
@@ -465,7 +465,7 @@ def measure_sets(meter: Meter) -> dict:
     return results
 
 
-def measure_each(meter: Meter) -> dict:
+def measure_each(meter: NetworkMeter) -> dict:
     """Each head hidden alone: what becomes worse and better, with a sign test."""
     found, (word, sentence) = meter.paraphrase_found([]), meter.meaning_right([])
     heads = {}
@@ -481,7 +481,7 @@ def measure_each(meter: Meter) -> dict:
     return heads
 
 
-def measure_not_again(meter: Meter) -> dict:
+def measure_not_again(meter: NetworkMeter) -> dict:
     """Each head hidden alone, with the new sentences with *not*."""
     items = new_items()
     texts = Texts(meter.encoder, meter.tokenizer, [text for item in items for text in _texts(item)])
@@ -500,9 +500,9 @@ def measure_not_again(meter: Meter) -> dict:
     }
 
 
-def run_study(settings: Settings, out: Path, *, only: Sequence[str] | None = None) -> None:
+def run_study(settings: NetworkSettings, out: Path, *, only: Sequence[str] | None = None) -> None:
     """Measure the parts that are not stored yet, or these alone."""
-    meter = Meter(*read_network(get_network("minilm")), settings)
+    meter = NetworkMeter(*read_network(get_network("minilm")), settings)
     functions = {
         "parts": measure_parts,
         "sets": measure_sets,
@@ -519,7 +519,7 @@ def _main(
 ) -> None:
     """Hide the heads of all-MiniLM-L6-v2, and store what changes."""
     torch.set_num_threads(1)
-    run_study(Settings(), out)
+    run_study(NetworkSettings(), out)
     typer.echo(f"{out}: complete")
 
 

@@ -78,7 +78,7 @@ NAMES = {
 
 
 @dataclass(frozen=True)
-class Study:
+class VariantsSettings:
     """The settings that all trainings share.
 
     Attributes:
@@ -148,7 +148,7 @@ def equal_weights(scores: Tensor, mask: Tensor) -> Tensor:
 
 
 def build(
-    study: Study, *, seed: int, lang: str = "fr", sparse=False, late=False, equal=False, **options
+    study: VariantsSettings, *, seed: int, lang: str = "fr", sparse=False, late=False, equal=False, **options
 ) -> EncoderDecoder:
     """A translator that was not trained; the options are those of a variant."""
     words, width = study.vocabularies, study.width
@@ -165,7 +165,7 @@ def build(
 
 
 def train(
-    study: Study,
+    study: VariantsSettings,
     model: EncoderDecoder,
     ids: tuple[list[list[int]], list[list[int]]],
     *,
@@ -204,7 +204,7 @@ def score_bleu(sentences: Sequence[Triple], words: Sequence[Sequence[str]], lang
 
 @torch.no_grad()
 def forced_weights(
-    study: Study, model: EncoderDecoder, sentences: Sequence[Triple], lang: str = "fr"
+    study: VariantsSettings, model: EncoderDecoder, sentences: Sequence[Triple], lang: str = "fr"
 ) -> list[Tensor]:
     """The weights of each sentence while the decoder reads the reference."""
     batch = make_batch(*study.encode(sentences, lang))
@@ -231,7 +231,7 @@ def offsets(weights: Sequence[Tensor], gold: Sequence[Collection[tuple[int, int]
 
 
 @torch.no_grad()
-def measure(study: Study, model: EncoderDecoder, lang: str = "fr") -> dict:
+def measure(study: VariantsSettings, model: EncoderDecoder, lang: str = "fr") -> dict:
     """Size, BLEU, alignment error rate, and where the largest weights are."""
     hypotheses = translate(model, study.encode(study.test, lang)[0])
     words = [study.vocabularies[lang].tokens(hypothesis.tokens) for hypothesis in hypotheses]
@@ -245,13 +245,13 @@ def measure(study: Study, model: EncoderDecoder, lang: str = "fr") -> dict:
 
 
 @torch.no_grad()
-def valid_loss(study: Study, model: EncoderDecoder, lang: str) -> float:
+def valid_loss(study: VariantsSettings, model: EncoderDecoder, lang: str) -> float:
     """The loss of the validation sentences."""
     return round(batch_loss(model, make_batch(*study.encode(study.valid, lang))).item(), 4)
 
 
 def run_variant(
-    study: Study, name: str, seed: int, *, steps: int, lrs: Sequence[float], lang: str = "fr"
+    study: VariantsSettings, name: str, seed: int, *, steps: int, lrs: Sequence[float], lang: str = "fr"
 ) -> dict:
     """Train a variant with each learning rate, and measure the one with the lowest loss on validation sentences.
 
@@ -314,7 +314,7 @@ def with_new_names(
     return pairs
 
 
-def run_names(study: Study, kind: str, seed: int, *, steps: int) -> dict:
+def run_names(study: VariantsSettings, kind: str, seed: int, *, steps: int) -> dict:
     """Train on sentences with new names and count those that are written right in sentences with other new names."""
     en, fr = study.vocabularies["en"], study.vocabularies["fr"]
     names = invented_names(400, seed=0)
@@ -349,7 +349,7 @@ def run_names(study: Study, kind: str, seed: int, *, steps: int) -> dict:
 
 @torch.no_grad()
 def name_offsets(
-    study: Study,
+    study: VariantsSettings,
     model: EncoderDecoder,
     test_pairs: Sequence[tuple[list[str], list[str]]],
     names: Sequence[str],
@@ -388,7 +388,9 @@ def score_names(
 # ---- The study ----
 
 
-def run_study(study: Study, out: Path, *, at_most: int | None = None, say: Callable = print) -> int:
+def run_study(
+    study: VariantsSettings, out: Path, *, at_most: int | None = None, say: Callable = print
+) -> int:
     """Run the trainings that a file does not hold yet and add each result to it; return how many are left.
 
     Raises:
@@ -424,7 +426,7 @@ def run_study(study: Study, out: Path, *, at_most: int | None = None, say: Calla
     return max(0, len(todo) - len(todo[:at_most]))
 
 
-def rates(study: Study, trainings: Sequence[dict], name: str) -> Sequence[float]:
+def rates(study: VariantsSettings, trainings: Sequence[dict], name: str) -> Sequence[float]:
     """All learning rates for the first training of a variant, then the one that it chose."""
     owner = RATE_OF.get(name, name)
     chosen = [
@@ -439,7 +441,9 @@ def _main(
 ) -> None:
     """Train the variants with three seeds each; store their scores."""
     torch.set_num_threads(1)
-    num_left = run_study(Study(), out, at_most=at_most, say=lambda *parts: print(*parts, file=sys.stderr))
+    num_left = run_study(
+        VariantsSettings(), out, at_most=at_most, say=lambda *parts: print(*parts, file=sys.stderr)
+    )
     typer.echo(f"{out}: {f'{num_left} trainings left' if num_left else 'complete'}")
 
 

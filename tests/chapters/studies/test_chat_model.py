@@ -10,9 +10,9 @@ from studies.chat_model import (
     HEADS,
     RESULTS,
     TEXTS,
-    Meter,
+    ChatMeter,
+    ChatSettings,
     Reader,
-    Settings,
     copying_scores,
     measure_windows,
     repeated,
@@ -63,8 +63,8 @@ def test_a_copying_score_is_the_weight_after_the_earlier_piece(model):
 
 
 def test_windows_change_losses_after_the_first_pieces_alone(model):
-    settings = Settings(texts=2, pieces=19, skipped=3, windows=(2,), kept=(0,))
-    meter = Meter(model, lambda line: [len(word) % 97 for word in line.split()], settings)
+    settings = ChatSettings(texts=2, pieces=19, skipped=3, windows=(2,), kept=(0,))
+    meter = ChatMeter(model, lambda line: [len(word) % 97 for word in line.split()], settings)
     losses = measure_windows(meter)
     assert list(losses) == ["all", "2", "2 and 0"]
     whole = Reader(model, meter.texts, first=3)
@@ -74,10 +74,10 @@ def test_windows_change_losses_after_the_first_pieces_alone(model):
 
 def test_the_stored_results_are_those_of_these_settings():
     stored = json.loads(RESULTS.read_text("utf-8"))
-    assert stored["settings"] == json.loads(json.dumps(Settings()._asdict()))
+    assert stored["settings"] == json.loads(json.dumps(ChatSettings()._asdict()))
     assert len(stored["parts"]["each head"]) == len(HEADS) + 2  # with nothing off, and the minutes
-    assert len(stored["parts"]["chosen"]["random"]) == Settings().sets
-    assert len(TEXTS.read_text("utf-8").splitlines()) == Settings().texts
+    assert len(stored["parts"]["chosen"]["random"]) == ChatSettings().sets
+    assert len(TEXTS.read_text("utf-8").splitlines()) == ChatSettings().texts
 
 
 @pytest.mark.slow
@@ -86,8 +86,8 @@ def test_it_is_measured_once():
     if not has_network("smollm2"):
         pytest.skip("the network is not there: attention-course data get smollm2")
     model, tokenizer, _ = read_chat_model(get_network("smollm2") / FILE)
-    meter = Meter(model, lambda text: tokenizer.encode(text).ids, Settings())
-    reader = meter.random_reader(Settings().sequences, seed=0)
+    meter = ChatMeter(model, lambda text: tokenizer.encode(text).ids, ChatSettings())
+    reader = meter.random_reader(ChatSettings().sequences, seed=0)
     stored = json.loads(RESULTS.read_text("utf-8"))["parts"]["each head"]
     for name, off in (("nothing", []), ("L16H0", [(16, 0)]), ("L2H3", [(2, 3)])):
         assert reader.right(off).mean().item() == pytest.approx(stored[name]["right"], abs=0.04)

@@ -9,7 +9,7 @@ from studies.position_study import (
     KEY_HEADS,
     KINDS,
     RESULTS,
-    Study,
+    PositionSettings,
     logits_of,
     recall_texts,
     run_study,
@@ -21,7 +21,7 @@ from utils.long_sequences import window_mask
 
 pytestmark = pytest.mark.trains
 
-SMALL = Study(
+SMALL = PositionSettings(
     n=16, steps=(2, 2), further_steps=1, batch_size=(3, 4), seeds=(5,), width=32, sentences=61, marks=2
 )
 
@@ -57,7 +57,7 @@ def test_heads_that_share_keys_give_the_logits_of_the_model(num_key_heads):
 
 
 def test_the_letter_after_both_marks_is_the_same():
-    study = Study()
+    study = PositionSettings()
     ids, second, distance = recall_texts(study, 17, 32, torch.Generator().manual_seed(0))
     first = second - distance
     assert (distance >= 2).all()
@@ -90,6 +90,6 @@ def test_it_is_measured_once(tmp_path):
 
 def test_the_stored_results_are_those_of_these_settings():
     stored = json.loads(RESULTS.read_text("utf-8"))
-    assert stored["settings"] == json.loads(json.dumps(vars(Study())))
+    assert stored["settings"] == json.loads(json.dumps(vars(PositionSettings())))
     positions = {f"{task}, {kind}" for task, kinds in KINDS.items() for kind in kinds}
     assert set(stored["parts"]) == positions | {f"keys of {number} heads" for number in KEY_HEADS}

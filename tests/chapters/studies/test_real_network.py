@@ -9,7 +9,7 @@ from studies.real_network import (
     HEADS,
     KINDS,
     RESULTS,
-    Settings,
+    NetworkSettings,
     changes,
     meaning_triples,
     meanings,
@@ -67,5 +67,5 @@ def test_the_sign_test():
 
 def test_the_stored_results_are_those_of_these_settings():
     stored = json.loads(RESULTS.read_text("utf-8"))
-    assert stored["settings"] == json.loads(json.dumps(Settings()._asdict()))
+    assert stored["settings"] == json.loads(json.dumps(NetworkSettings()._asdict()))
     assert len(stored["parts"]["each head"]) == len(HEADS) + 1  # and the minutes

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from studies import variants_study
-from studies.variants_study import INTO_CHINESE, NAMES, RESULTS, VARIANTS, Study
+from studies.variants_study import INTO_CHINESE, NAMES, RESULTS, VARIANTS, VariantsSettings
 from utils.corpus.grammar import Triple
 from utils.corpus.vocabulary import UNK
 
 NONE = frozenset()
-TINY = Study(num_sentences=120, num_test=7, width=10, steps=2, seeds=(0,))
+TINY = VariantsSettings(num_sentences=120, num_test=7, width=10, steps=2, seeds=(0,))
 
 
 def sentence(fr: str, en: str = "a cat") -> Triple:
@@ -52,5 +52,5 @@ def test_the_stored_results_are_whole():
     assert made == {
         (part, name, seed) for part, names in parts.items() for name in names for seed in (0, 1, 2)
     }
-    settings = json.loads(json.dumps(variants_study.asdict(Study())))
+    settings = json.loads(json.dumps(variants_study.asdict(VariantsSettings())))
     assert results["study"] == settings | {"torch": results["study"]["torch"]}
