@@ -14,4 +14,4 @@ def in_loops(image, size):
 
 
 answers.add(check.cut_one, [in_loops])
-test_right, test_wrong = answers.tests()
+test_right, _ = answers.tests()
