@@ -29,6 +29,7 @@ __all__ = [
     "Loss",
     "batch_loss",
     "fit",
+    "learning_rate",
     "seeded",
     "sequence_loss",
     "training_steps",
@@ -140,15 +141,14 @@ def fit(
         epochs: number of passes over the batches.
         loss: a function of the model and a batch; ``utils.fast_training.fast_loss`` gives the same number faster.
         label_smoothing: as in :func:`sequence_loss`.
-        lr: scale of the learning rate. After the share p of the steps it is ``lr * min(p / warmup, 1) * (1 - p)``.
+        lr: scale of the learning rate: :func:`learning_rate` at the share of the steps that are done.
         warmup: share of the steps over which the learning rate rises.
         clip: largest norm of the gradient of all parameters together.
         seed: seed of dropout.
         on_step: called with the history after each step.
 
     Raises:
-        ValueError: no batch, a batch without a real target token, a number out of its range, or a single step, whose
-            learning rate would be 0.
+        ValueError: no batch, a batch without a real target token, or a number out of its range.
         FloatingPointError: a loss or gradient that is not finite; the weights are those before that step.
 
     Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
@@ -158,8 +158,6 @@ def fit(
     if not 0 < warmup < 1:
         raise ValueError(f"warmup must be a share between 0 and 1, got {warmup}")
     history, num_steps = History(), epochs * len(batches)
-    if num_steps == 1:
-        raise ValueError("one step has the learning rate 0 and changes nothing: give more epochs or batches")
     model.train()
     with seeded(seed):
         for _ in training_steps(
@@ -200,7 +198,7 @@ def training_steps(
         history: gets the numbers of each step. The time of the steps that it has already counts.
         loss: of the model on a batch.
         share: the share of the budget that is used, from the seconds since the first batch; at 1 the training ends.
-        lr: scale of the learning rate: at the share p it is ``lr * min(p / warmup, 1) * (1 - p)``.
+        lr: scale of the learning rate, as in :func:`learning_rate`.
         warmup: share of the budget over which the learning rate rises.
         clip: largest norm of the gradient of all parameters together.
 
@@ -216,7 +214,8 @@ def training_steps(
         progress = share(time.perf_counter() - start)
         if progress >= 1:
             return
-        optimizer.param_groups[0]["lr"] = lr * min(progress / warmup, 1) * (1 - progress)
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(progress, lr=lr, warmup=warmup)
         value = loss(model, batch)
         optimizer.zero_grad()
         value.backward()
@@ -225,6 +224,19 @@ def training_steps(
         optimizer.step()
         history.add(value.item(), batch.num_tokens, time.perf_counter() - start)
         yield
+
+
+def learning_rate(share: float, *, lr: float, warmup: float) -> float:
+    r"""The learning rate at a share p of the training: it rises from a hundredth of ``lr``, and then falls to 0.
+
+    .. math:: \min\!\left(\tfrac{1}{100} + \tfrac{p}{\text{warmup}}, 1\right) (1 - p)\, \text{lr}
+
+    The first step is small, since Adam knows only one gradient by then, but it is a step.
+
+    >>> [learning_rate(share, lr=8, warmup=0.5) for share in (0, 0.25, 0.5, 0.75)]
+    [0.08, 3.06, 4.0, 2.0]
+    """
+    return lr * min(0.01 + share / warmup, 1) * (1 - share)
 
 
 def check_finite(loss: Tensor, norm: Tensor, *, step: int) -> None:

@@ -227,8 +227,8 @@ def train(
 ) -> EncoderDecoder:
     """Train one of the translators on the sentences of the chapter."""
     model, batches = make(name, corpus, setup, seed=seed), corpus.batches(seed)
-    # The recurrent translator has the warm-up of fit. Half a step of it is none: the second step has the full rate.
-    warmups = {TRAINED[0]: {}, TRAINED[2]: {"warmup": 0.5 / steps}}
+    # The recurrent translator has the warm-up of fit. A warm-up of one step is none: the second step has the full rate.
+    warmups = {TRAINED[0]: {}, TRAINED[2]: {"warmup": 1 / steps}}
     warmup = warmups.get(name, {"warmup": setup.warmup})
     return fit_steps(model, batches, steps, progress=progress, seed=seed, lr=lr, **warmup)
 

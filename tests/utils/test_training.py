@@ -109,7 +109,7 @@ def test_the_first_steps_are_adam_on_clipped_gradients():
     fit(fitted, batches, epochs=4, lr=0.02, warmup=0.4, clip=0.5)  # smooths by 0.1 where nothing is said
     optimizer = torch.optim.Adam(stepped.parameters())
     batch = make_batch(src, tgt)
-    for lr in (0.0, 0.02 * 1 / 4 / 0.4 * 3 / 4, 0.02 * 2 / 4, 0.02 * 1 / 4):
+    for lr in (0.02 * 0.01, 0.02 * (0.01 + 1 / 4 / 0.4) * 3 / 4, 0.02 * 2 / 4, 0.02 * 1 / 4):
         optimizer.param_groups[0]["lr"] = lr
         optimizer.zero_grad()
         logits, _ = stepped(batch.src, batch.src_lens, batch.tgt_in)
@@ -181,9 +181,16 @@ def test_seconds_go_on_from_those_of_the_history():
     assert 7 <= asked[0] <= history.seconds[1]
 
 
-def test_a_single_step_would_change_nothing():
-    with pytest.raises(ValueError, match="one step has the learning rate 0"):
-        fit(model(), [make_batch([[5]], [[5]])], epochs=1)
+def test_a_single_step_changes_every_group_of_parameters():
+    some_model = model()
+    before = [p.detach().clone() for p in some_model.parameters()]
+    fit(some_model, [make_batch([[5, 6]], [[5, 6]])], epochs=1)
+    assert any(not torch.equal(p, old) for p, old in zip(some_model.parameters(), before, strict=True))
+    groups = [{"params": [p]} for p in some_model.parameters()]
+    optimizer = torch.optim.Adam(groups, lr=99.0)
+    options = {"lr": 1.0, "warmup": 0.5, "clip": 1.0, "share": lambda _: 0.25}
+    list(training_steps(some_model, [make_batch([[5]], [[5]])], optimizer, History(), loss=batch_loss, **options))
+    assert {group["lr"] for group in optimizer.param_groups} == {0.51 * 0.75}
 
 
 def test_no_batch_is_an_error():

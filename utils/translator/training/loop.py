@@ -37,8 +37,6 @@ STATE = "state.pt"
 SAVE_AFTER = 60.0
 #: Held-out sentences per batch; their loss does not depend on it.
 _HELD_OUT_BATCH = 128
-#: Steps after which the weights have changed: the learning rate of the first one is 0.
-_FEWEST = 2
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,7 @@ def train_model(
         The history of all steps, including those before an interruption.
 
     Raises:
-        ValueError: a budget that ends before the weights have changed.
+        ValueError: a budget that ends before the first step.
         FloatingPointError: a loss or gradient that is not finite, with the step; the weights are those before it.
     """
     training = _Training(model, state)
@@ -157,16 +155,13 @@ def train_model(
             if valid is not None and len(history.losses) % per_epoch:
                 training.keep_best(_valid_loss(model, valid, processes))
         finally:
-            if saves and len(history.losses) >= _FEWEST:
+            if saves and history.losses:
                 save(training.state())
     if training.best is not None:
         model.load_state_dict(training.best)
     model.eval()
-    if len(history.losses) < _FEWEST:
-        raise CourseError(
-            f"the training ended after step {len(history.losses)}, before the weights have changed: "
-            "give it more --minutes or --steps"
-        )
+    if not history.losses:
+        raise CourseError("the training ended before its first step: give it more --minutes")
     return history
 
 

@@ -85,22 +85,28 @@ def test_minutes_are_kept_and_settle_the_learning_rate(timed, rates):
     timed.reading = 3600  # reading a large file and sorting its sentences does not use up the minutes
     history = train_model(model(), timed, Schedule(minutes=1, warmup=0.25))
     assert history.seconds == pytest.approx([0, 6, 12, 18, 24, 30, 36, 42, 48, 54])
-    assert rates == pytest.approx([0, 0.4 * 0.9, 0.8 * 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
+    assert rates == pytest.approx([0.01, 0.41 * 0.9, 0.81 * 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
 
 
 def test_steps_end_with_a_learning_rate_of_0(rates):
     history = train_model(model(), shuffled(29, batch_size=8), Schedule(steps=5, warmup=0.2), valid=VALID)
     assert len(history.losses) == 5
     assert len(history.valid_losses) == 2  # after the four steps of the first epoch, and at the end
-    assert rates == pytest.approx([0, 0.8, 0.6, 0.4, 0.2])
+    assert rates == pytest.approx([0.01, 0.8, 0.6, 0.4, 0.2])
 
 
-@pytest.mark.parametrize("schedule", [Schedule(minutes=1e-9), Schedule(steps=1), Schedule(epochs=1)])
-def test_a_training_must_change_the_parameters(schedule):
-    with pytest.raises(
-        ValueError, match=r"ended after step [01], before the weights have changed.*--minutes"
-    ):
-        train_model(model(), shuffled(5), schedule)
+def test_a_training_must_have_a_step():
+    with pytest.raises(ValueError, match="ended before its first step: give it more --minutes"):
+        train_model(model(), shuffled(5), Schedule(minutes=1e-9))
+
+
+@pytest.mark.parametrize("schedule", [Schedule(steps=1), Schedule(epochs=1)])
+def test_a_single_step_changes_the_parameters(schedule):
+    some_model, states = model(), []
+    before = weights_of(some_model)
+    train_model(some_model, shuffled(5), schedule, save=states.append)
+    assert not torch.equal(weights_of(some_model), before)
+    assert len(states) == 1
 
 
 # A training that ends early
