@@ -63,7 +63,9 @@ def allowed(takes: Minutes) -> str:
     'Allow about 40 minutes for the lesson and 20 for its exercises. *Going deeper* takes 25 more, and can wait.'
     """
     deeper = f" *Going deeper* takes {takes.deeper} more, and can wait." if takes.deeper else ""
-    return f"Allow about {takes.lesson} minutes for the lesson and {takes.exercises} for its exercises.{deeper}"
+    return (
+        f"Allow about {takes.lesson} minutes for the lesson and {takes.exercises} for its exercises.{deeper}"
+    )
 
 
 class Quiz(nodes.container):

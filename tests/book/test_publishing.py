@@ -139,7 +139,10 @@ def test_a_new_chapter_appears_in_every_table(tmp_path: Path) -> None:
     row = "\n| 3 | [](../chapters/new.ipynb) | 1, 2 | 20 + 11, 20 | say why |\n| 4 |"
     assert row in publishing.chapter_tables.goals(course)
     cards = publishing.chapter_tables.cards(course)
-    assert "\nWhy?\n:::{card-footer}\nNeeds chapters 1 and 2. Gives a reason. 31 minutes, and 20 to go deeper.\n" in cards
+    assert (
+        "\nWhy?\n:::{card-footer}\nNeeds chapters 1 and 2. Gives a reason. 31 minutes, and 20 to go deeper.\n"
+        in cards
+    )
     assert "map/new.svg" not in cards
 
 

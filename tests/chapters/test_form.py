@@ -85,7 +85,9 @@ def a_result_is_a_picture_or_a_table(notebook: NotebookNode) -> Iterator[str]:
     for cell in visible_code(notebook):
         if "check" in tags(cell) or "solution" in tags(cell) or is_figure(cell):
             continue
-        printed = "".join(output.get("text", output.get("data", {}).get("text/plain", "")) for output in cell.outputs)
+        printed = "".join(
+            output.get("text", output.get("data", {}).get("text/plain", "")) for output in cell.outputs
+        )
         if len(lines := printed.rstrip("\n").splitlines()) > MAX_PRINTED_LINES:
             yield f"{len(lines)} printed lines, at most {MAX_PRINTED_LINES}; make a figure or a Table: {lines[0]!r}"
 
@@ -107,7 +109,11 @@ def our_guards_are_not_the_readers(notebook: NotebookNode) -> Iterator[str]:
             if cell.metadata.get("jupyter") != {"source_hidden": True, "outputs_hidden": True}:
                 yield f"a removed cell must be hidden in JupyterLab, source and outputs: {cell.source[:50]!r}"
             continue
-        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        used = {
+            node.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        }
         if missing := used & hidden - defined(tree):
             yield f"a removed cell defines {sorted(missing)}, which this one uses: {cell.source[:50]!r}"
         seen |= defined(tree)
@@ -202,7 +208,11 @@ def test_a_name_of_a_removed_cell_is_found_where_it_is_used() -> None:
     guard = cell("from math import pi\nassert pi > 3", "remove-cell")
     guard.metadata["jupyter"] = {"source_hidden": True, "outputs_hidden": True}
     faults = [
-        list(our_guards_are_not_the_readers(nbformat.v4.new_notebook(cells=[*before, guard, cell("print(pi)")])))
+        list(
+            our_guards_are_not_the_readers(
+                nbformat.v4.new_notebook(cells=[*before, guard, cell("print(pi)")])
+            )
+        )
         for before in ([], [cell("pi = 3")])
     ]
     assert faults == [["a removed cell defines ['pi'], which this one uses: 'print(pi)'"], []]

@@ -135,7 +135,10 @@ def nothing_is_exempt_without_a_check(notebook: NotebookNode) -> Iterator[str]:
         if "nbval-ignore-output" not in tags(cell):
             continue
         # The guards of a page may be gathered in a last cell, which names what they guard.
-        near = [*cells[position : position + 2], *(later for later in cells[position + 2 :] if guards(later, cell))]
+        near = [
+            *cells[position : position + 2],
+            *(later for later in cells[position + 2 :] if guards(later, cell)),
+        ]
         if not any(checks(other.source) for other in near):
             yield f"nothing asserts what this exempt cell computes: {begins(cell)}"
 

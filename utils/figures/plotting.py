@@ -28,6 +28,7 @@ from torch import Tensor
 
 from utils.figures.chinese import font_face, font_path
 from utils.figures.colours import (  # chapters take them from here
+    BASELINE,  # noqa: F401
     BROWN,
     COLOURS,
     FAINT,  # noqa: F401
@@ -35,9 +36,14 @@ from utils.figures.colours import (  # chapters take them from here
     GREY,
     INK,
     KEY,  # noqa: F401
+    LOOKS_BACK,  # noqa: F401
+    ONE_VECTOR,  # noqa: F401
     PAPER,
     QUERY,  # noqa: F401
+    TRAINING,  # noqa: F401
+    TRANSFORMER,  # noqa: F401
     TRUTH,  # noqa: F401
+    VALIDATION,  # noqa: F401
     VALUE,  # noqa: F401
     VIOLET,
     WEIGHT,
