@@ -97,7 +97,7 @@ notebooks: $(INSTALLED)  ## run the chapters in place and normalise them (CHAPTE
 		$(BIN)/jupyter nbconvert --to notebook --execute --inplace $$0; \
 		$(BIN)/jupyter nbconvert --to notebook --coalesce-streams --inplace $$0; \
 		$(BIN)/nbstripout --keep-output --keep-count --keep-id --extra-keys "cell.metadata.execution \
-			cell.metadata.lines_to_next_cell metadata.language_info metadata.widgets" $$0'
+			cell.metadata.lines_to_next_cell metadata.language_info.version metadata.widgets" $$0'
 
 handout: $(INSTALLED)  ## write the chapters without solutions to _build/handout (CHAPTER=name for one)
 	$(BIN)/python -m utils.exercises.handout _build/handout $(SELECTED)

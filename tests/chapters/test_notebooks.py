@@ -38,6 +38,9 @@ STATED_NUMBER = re.compile(
 #: The keys of `metadata.course`: all must be there, or may be.
 COURSE, MORE_OF_COURSE = {"question", "gives", "goals", "needs"}, {"picture", "short_way"}
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+#: Without it `nbconvert --to script` writes a text and no program. The version is left out, since it changes.
+LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"}
+LANGUAGE |= {"nbconvert_exporter": "python", "codemirror_mode": {"name": "ipython", "version": 3}}
 
 Rule = Callable[[NotebookNode], Iterator[str]]
 RULES: list[Rule] = []
@@ -276,8 +279,9 @@ def folded_code_is_folded_in_jupyterlab_too(notebook: NotebookNode) -> Iterator[
 
 @rule
 def notebook_is_normalised(notebook: NotebookNode) -> Iterator[str]:
-    if {key: about for key, about in notebook.metadata.items() if key != "course"} != {"kernelspec": KERNEL}:
-        yield f"metadata must be course and the kernelspec {KERNEL}, got {dict(notebook.metadata)}"
+    wanted = {"kernelspec": KERNEL, "language_info": LANGUAGE}
+    if (found := {key: about for key, about in notebook.metadata.items() if key != "course"}) != wanted:
+        yield f"metadata must be course and {wanted}, got {found}"
     for cell in notebook.cells:
         if odd := set(cell.metadata) - {"tags", "mystnb", "jupyter"}:
             yield f"cell metadata {sorted(odd)}: run make notebooks"
