@@ -45,9 +45,9 @@ def _name_parts(_app: Sphinx, doctree: nodes.document) -> None:
 
 def _code_below(_app: Sphinx, doctree: nodes.document, _page: str) -> None:
     """Put the folded code of a figure or a table under it: the picture comes first."""
-    for fold in list(doctree.findall(HideCodeCellNode)):
-        cell = fold.parent
-        if "tag_hide-input" in cell["classes"] and "above-input" in fold["classes"] and len(cell) > 1:
+    for cell in doctree.findall(nodes.container):
+        fold = cell.children[0] if cell.children else None
+        if "tag_hide-input" in cell["classes"] and isinstance(fold, HideCodeCellNode) and len(cell) > 1:
             what = "figure" if any(cell.findall(nodes.figure)) else "table"
             fold["prompt_show"], fold["prompt_hide"] = f"Code of this {what}", "Hide the code"
             fold["classes"].append("code-below")

@@ -73,11 +73,6 @@ def what_can_be_skipped_comes_last(notebook: NotebookNode) -> Iterator[str]:
     sections = [line.removeprefix("## ") for line in begun if line.startswith("## ")]
     if [section for section in sections if section in AFTER] != AFTER or sections[-1] != AFTER[-1]:
         yield f"cells must begin with the sections {AFTER} in this order, got {sections}"
-    last = max(
-        (i for i, cell in enumerate(notebook.cells) if cell.source.startswith("### Exercise")), default=0
-    )
-    if "progress(check)" not in [cell.source for cell in notebook.cells[last:]]:
-        yield "the progress comes after the last exercise"
 
 
 @rule

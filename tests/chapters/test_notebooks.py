@@ -211,8 +211,11 @@ def exercises_have_their_form(notebook: NotebookNode) -> Iterator[str]:
         last = ast.unparse(ast.parse(source).body[-1])
         if not re.fullmatch(rf"assert check\.{exercise.check_name}\(.*, record=False\)", last):
             yield f"{where}: the solution must end in 'assert check.{exercise.check_name}(..., record=False)'"
-    if code_cells(notebook)[-1].source != "progress(check)":
-        yield "the last cell of code must be progress(check)"
+    after = itertools.takewhile(
+        lambda cell: not cell.source.startswith("### Exercise"), reversed(notebook.cells)
+    )
+    if "progress(check)" not in [cell.source for cell in after]:
+        yield "a cell progress(check) must come after the last exercise"
 
 
 @rule
