@@ -19,8 +19,6 @@ Results = dict[str, dict[str, list[str]]]
 
 #: The numbers of the exercises that have a check, by chapter.
 _numbers: dict[str, set[int]] = {}
-#: The statuses of the checks that have run in this process, by chapter and number; the last one counts.
-_statuses: dict[tuple[str, int], str] = {}
 
 
 def stored_results(path: Path) -> Results:
@@ -56,7 +54,6 @@ def record_result(chapter: str, number: int, status: str, message: str) -> None:
 
     A file that holds something else stays as it is, for it may hold what the reader has done.
     """
-    _statuses[chapter, number] = status
     if path := _path():
         try:
             results = stored_results(path)
@@ -84,11 +81,6 @@ def numbers_of(checks: object) -> list[int]:
 
 def _chapter(checks: object) -> str:
     return checks.__name__.split(".")[-1]
-
-
-def points(checks: object, number: int) -> float:
-    """For nbgrader: 1 if the last check of an exercise found it right, in this process, and 0 otherwise."""
-    return float(_statuses.get((_chapter(checks), number)) == "right")
 
 
 def progress(checks: object) -> Progress:
