@@ -17,7 +17,7 @@ import re
 import signal
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -232,7 +232,7 @@ class ReadersFunction:
                 f"`{self.name}` returns nothing. Write its body, and end it with `return` and the result."
             )
         expect(
-            all(map(_same, args, own_args)),
+            _same((args, options), (own_args, own_options)),
             f"{call} changes what it is given.",
             "Make a new object instead of writing into the old one: the caller may need it again.",
         )
@@ -272,16 +272,19 @@ class LargestTensor(TorchFunctionMode):
 
 
 def _same(left: object, right: object) -> bool:
-    """Whether two arguments hold the same."""
+    """Whether two arguments hold the same, NaN for NaN."""
     if isinstance(left, Tensor):
-        return torch.equal(left, right)
+        if left.shape != right.shape:
+            return False
+        both_nan = (left != left) & (right != right)
+        return bool(((left == right) | both_nan).all())
     if isinstance(left, dict):
         return left.keys() == right.keys() and all(_same(left[name], right[name]) for name in left)
     if isinstance(left, torch.nn.Module):
-        return all(map(torch.equal, left.parameters(), right.parameters()))
+        return all(map(_same, left.parameters(), right.parameters()))
     if isinstance(left, tuple | list):
         return len(left) == len(right) and all(map(_same, left, right))
-    return callable(left) or left == right
+    return callable(left) or left == right or (left != left and right != right)
 
 
 def show(value: object, *, most: int = 24) -> str:
@@ -390,6 +393,29 @@ def expect_close(
         raise Wrong(f"{case}, {name}{where} {verb(name)} {number}; expected {right}.", *hints)
 
 
+def expect_one_thing(result: object, expected: object, name: str) -> None:
+    """Raise :class:`Wrong` where a function returns several things, one of which has the form of the expected one."""
+
+    def has_form(part: object) -> bool:
+        if isinstance(part, Tensor | float | int) and isinstance(expected, Tensor | float | int):
+            return torch.as_tensor(part).shape == torch.as_tensor(expected).shape
+        return type(part) is type(expected) and _same(part, expected)
+
+    is_several = isinstance(result, tuple) and not isinstance(expected, tuple) and len(result) > 1
+    if is_several and any(map(has_form, result)):
+        message = f"the function returns {len(result)} things; expected {name} alone."
+        raise Wrong(message, f"End it with {return_of([name])} and nothing else.")
+
+
+def return_of(names: Iterable[str]) -> str:
+    """The last line of a function that returns these things.
+
+    >>> return_of(["the context", "the row of weights"])
+    '`return context, weights`'
+    """
+    return f"`return {', '.join(name.split()[-1] for name in names)}`"
+
+
 def expect_distribution(numbers: Sequence[float], name: str, *, tolerance: float = 0.016) -> None:
     """Raise :class:`Wrong` unless the numbers lie between 0 and 1 and sum to 1."""
     shown, total = f"{name} are {show(numbers)}", sum(numbers)
@@ -411,9 +437,8 @@ def as_parts(result: object, *names: str) -> Sequence:
     """
     if not isinstance(result, tuple | list) or len(result) != len(names):
         num = f"{len(result)} things" if isinstance(result, tuple | list) else "one thing"
-        variables = ", ".join(name.split()[-1] for name in names)  # "weights" of "the weights"
         raise Wrong(
-            f"the function returns {num}; expected {', '.join(names)}.", f"End it with `return {variables}`."
+            f"the function returns {num}; expected {', '.join(names)}.", f"End it with {return_of(names)}."
         )
     return result
 
