@@ -3,9 +3,11 @@
 Explained in book/problems.
 """
 
+import importlib.util
 import json
 import os
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 
 from utils.corpus.whole_files import write_whole
@@ -83,6 +85,15 @@ def _chapter(checks: object) -> str:
     return checks.__name__.split(".")[-1]
 
 
+def _right_in(chapter: str, results: Mapping[str, list[str]]) -> set[str]:
+    """The numbers of the exercises that are right, without those that the chapter no longer has."""
+    module = f"{__package__}.{chapter}"
+    if chapter not in _numbers and chapter.isidentifier() and importlib.util.find_spec(module):
+        importlib.import_module(module)  # a chapter that has not been opened in this process
+    numbers = map(str, _numbers.get(chapter, ()))
+    return {number for number in numbers if results.get(number, [""])[0] == "right"}
+
+
 def progress(checks: object) -> Progress:
     """Which checked exercises of a chapter are done, and how many in all chapters.
 
@@ -95,11 +106,9 @@ def progress(checks: object) -> Progress:
             stored = stored_results(path)
         except (OSError, ValueError) as error:
             note = f"\nEarlier results cannot be read: {error}."
-    right = {
-        chapter: {number for number, (status, _) in results.items() if status == "right"}
-        for chapter, results in stored.items()
-    }
+    right = {chapter: _right_in(chapter, results) for chapter, results in stored.items()}
     done = {number: str(number) in right.get(_chapter(checks), ()) for number in numbers_of(checks)}
     marks = "   ".join(f"{number} {'✓' if is_done else '–'}" for number, is_done in done.items())
-    whole = f"\nIn all chapters: {sum(map(len, right.values()))}" if len(right) > 1 else ""
+    total = sum(map(len, right.values()))
+    whole = f"\nIn all chapters: {total}" if total > sum(done.values()) else ""
     return Progress(f"Checked exercises done: {sum(done.values())} of {len(done)}   ({marks}){whole}{note}")

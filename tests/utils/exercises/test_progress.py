@@ -49,6 +49,14 @@ def test_progress_counts_all_chapters_after_the_first(kept: Path) -> None:
     assert whole == "In all chapters: 4"
 
 
+def test_exercises_that_are_gone_do_not_count(kept: Path) -> None:
+    gone = {"gpt": {"1": ["right", ""], "99": ["right", ""]}, "gone": {"1": ["right", ""]}, "a/b": {}}
+    kept.write_text(json.dumps(gone | {"masked_softmax": {"98": ["right", ""]}}), "utf-8")
+    assert progress(masked_softmax).splitlines()[1] == "In all chapters: 1"
+    answer_exercise_2()
+    assert progress(masked_softmax).splitlines()[1] == "In all chapters: 2"
+
+
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"masked_softmax": {"2": "ok"}}', '{"masked_softmax": {"2": ["right", 3]}}']
 )
