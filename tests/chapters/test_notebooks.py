@@ -27,7 +27,8 @@ MAX_CODE_CELLS_IN_A_ROW = 2
 MAX_WIDTH = 76
 #: One sitting: the figures and tables that a chapter shows at most before its exercises, the minutes that this takes
 #: (see ``chapter_tables.page_minutes``), how many exercises, and folds for those who want to know more.
-SITTING = {"results": 9, "minutes": 90, "exercises": 5, "further": 2}
+SITTING = {"results": 9, "minutes": 90, "exercises": 4, "further": 2}
+MIN_EXERCISES = 2
 FOLDED = {"hide-input", "hide-cell"}
 
 OPENING = ["What you will learn", "Before you start"]
@@ -185,6 +186,8 @@ def exercises_have_their_form(notebook: NotebookNode) -> Iterator[str]:
     exercises = list(exercises_of(notebook))
     if [exercise.number for exercise in exercises] != list(range(1, len(named) + 1)):
         yield f"exercises must be called '### Exercise 1: name (5 minutes)' and so on, got {named}"
+    if len(exercises) < MIN_EXERCISES or not any(exercise.check for exercise in exercises):
+        yield f"at least {MIN_EXERCISES} exercises are wanted, one of them with code, got {named}"
     for exercise in exercises:
         where = f"exercise {exercise.number}"
         if exercise.check is None:
