@@ -2,7 +2,7 @@
 
 A check runs the reader's answer on each case. Where its result is not that of the right program, the wrong programs
 run on the cases so far, and the first with the same results has the message. Numbers have tables of their own.
-The tables are in the modules named after the chapters; ``checking`` makes the report.
+The tables are in the modules named after the chapters; ``report`` runs them.
 
 Explained in book/teaching.
 """
@@ -17,12 +17,9 @@ import torch
 from torch import Tensor
 
 from utils.exercises.checking import (
-    Check,
-    ReadersFunction,
     Wrong,
     as_number,
     as_parts,
-    exercise,
     expect,
     expect_close,
     expect_distribution,
@@ -31,6 +28,8 @@ from utils.exercises.checking import (
     show,
     verb,
 )
+from utils.exercises.readers_function import ReadersFunction
+from utils.exercises.report import Check, exercise
 
 #: What a mistake is and a hint (which may be missing), with a bar between them, and the wrong program, or the right
 #: one's options for it.

@@ -10,14 +10,10 @@ from functools import partial
 import pytest
 import torch
 
-from utils.exercises import checking
-from utils.exercises.checking import (
-    ReadersFunction,
-    Report,
-    Wrong,
-    exercise,
-    expect_close,
-)
+from utils.exercises import readers_function
+from utils.exercises.checking import Wrong, expect_close
+from utils.exercises.readers_function import ReadersFunction
+from utils.exercises.report import Report, exercise
 
 
 @exercise(1, "first hint", "second hint")
@@ -72,7 +68,7 @@ def test_each_answer_gets_its_report(
     answer: object, status: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if "does not come to an end" in says:
-        monkeypatch.setattr(checking, "TIME_LIMIT", 0.2)
+        monkeypatch.setattr(readers_function, "TIME_LIMIT", 0.2)
     report = doubled(answer)
     assert (report.status, bool(report)) == (status, status == "right")
     assert says in report.wrong

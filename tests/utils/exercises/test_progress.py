@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from utils.exercises import masked_softmax
-from utils.exercises.checking import exercise
 from utils.exercises.progress import FILE, VARIABLE, numbers_of, progress
+from utils.exercises.report import exercise
 
 
 def smaller_of_both(valid_lens, num_queries):
