@@ -49,7 +49,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 class ReadersFunction:
-    """A reader's function; an error in it becomes a :class:`Wrong`."""
+    """A reader's function; an error in it becomes a :class:`~utils.exercises.checking.Wrong`."""
 
     def __init__(self, function: Callable) -> None:
         self.function = function
