@@ -86,9 +86,12 @@ coverage: $(INSTALLED)  ## list the lines of utils that no test runs; at least 9
 lint: $(INSTALLED)  ## check style and formatting with ruff, and types with pyright
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/basedpyright --project pyproject.toml --pythonpath $(BIN)/python
 
+# Chapters link to pages of the book, so the folder is that of the course. The settings show Markdown as a page, where
+# the user's own say nothing else.
+LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/chapters/nadaraya_watson.ipynb --LabApp.app_settings_dir=.jupyterlab
 lab: $(INSTALLED)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter trust chapters/*.ipynb  # otherwise it shows no SVG and no styles
-	$(BIN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/chapters  # chapters link to pages of the book
+	$(BIN)/jupyter lab $(LAB)
 
 # One thread for each, since the last digits of what is trained depend on the number of threads. The second pass joins
 # outputs that were stored in pieces. Figures are stored as a page shows them, since controls end with their kernel.

@@ -1,8 +1,9 @@
 """The tables of chapters: their order is in _toc.yml, and what they say is in `metadata.course` of each notebook.
 
-Pages of the book ask for them by `{{ chapter_cards }}` and `{{ chapter_goals }}`, and for all figures with sliders by
-`{{ figures }}`; `{{ kinds }}` lists the kinds of figures. The tables of README.md and of chapters/README.md, which are
-read without the book, are written by `make readme` (see `publishing.py`).
+Pages of the book ask for them by `{{ chapter_cards }}` and `{{ chapter_goals }}`, for the plans of teachers by
+`{{ one_week }}` and `{{ eight_weeks }}`, and for all figures with sliders by `{{ figures }}`; `{{ kinds }}` lists the
+kinds of figures. The tables of README.md and of chapters/README.md, which are read without the book, are written by
+`make readme` (see `publishing.py`).
 """
 
 import inspect
@@ -153,6 +154,42 @@ def goals(root: Path) -> str:
         "| {minutes.lesson} + {minutes.exercises}, {minutes.deeper} | {goals} |"
     )
     return head + "".join(row.format(**chapter) for chapter in chapters(root))
+
+
+#: The chapter that no plan has, and what students do in the sessions after some.
+UNPLANNED = "attention_variants"
+THEN = {
+    "chinese_english": "Students train a translator on a file of their own",
+    "chat_model": "Students show a measurement of their own",
+}
+SESSIONS_A_WEEK = 3
+
+
+def one_week(root: Path) -> str:
+    """The sessions of the short way, with their minutes."""
+    short = [chapter for chapter in chapters(root) if chapter["star"]]
+    return _sessions([(str(number), chapter) for number, chapter in enumerate(short, start=1)], "session")
+
+
+def eight_weeks(root: Path) -> str:
+    """The sessions of all chapters but one, with their minutes."""
+    sessions = []
+    for chapter in chapters(root):
+        if chapter["name"] != UNPLANNED:
+            sessions += [chapter, *filter(None, [THEN.get(chapter["name"])])]
+    weeks = [str(number // SESSIONS_A_WEEK + 1) for number in range(len(sessions))]
+    return _sessions(list(zip(weeks, sessions, strict=True)), "week")
+
+
+def _sessions(sessions: list[tuple[str, dict | str]], kind: str) -> str:
+    """A row for each session, in which there is a chapter or what else students do; a week is named once."""
+    written, before = f"| {kind} | chapter | minutes in class | at home |\n|-|-|-|-|", None
+    row = "[](../chapters/{name}.ipynb) | {minutes[0]} | {minutes[1]} |"
+    for where, session in sessions:
+        does = f"{session} | | |" if isinstance(session, str) else row.format(**session)
+        written += f"\n| {where if where != before else ''} | {does}"
+        before = where
+    return written
 
 
 def questions(root: Path) -> str:

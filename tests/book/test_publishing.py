@@ -146,6 +146,19 @@ def test_a_new_chapter_appears_in_every_table(tmp_path: Path) -> None:
     assert "map/new.svg" not in cards
 
 
+def test_the_sessions_of_a_plan_take_nearly_the_same_time() -> None:
+    tables = publishing.chapter_tables
+    short, long = (plan(ROOT).splitlines()[2:] for plan in (tables.one_week, tables.eight_weeks))
+    assert "| 6 | [](../chapters/bahdanau_decoder.ipynb) | " in short[-1]
+    assert [row.split("|")[1].strip() for row in long] == [
+        week if first else "" for week in "12345678" for first in (True, False, False)
+    ]
+    planned = re.findall(r"chapters/(\w+)\.ipynb\) \| (\d+) \| \d+ \|$", "\n".join(long), re.MULTILINE)
+    names = [chapter["name"] for chapter in tables.chapters(ROOT)]
+    assert [name for name, _ in planned] == [name for name in names if name != tables.UNPLANNED]
+    assert all(70 <= int(minutes) <= 90 for _, minutes in planned)
+
+
 def test_the_tables_are_in_the_book() -> None:
     for page, rows in (
         ("book/index", ".course-map .sd-card"),

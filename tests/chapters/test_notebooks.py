@@ -24,6 +24,8 @@ MAX_CELL_LINES = 30
 MAX_CODE_CELLS_IN_A_ROW = 2
 #: The characters of a line of code that a page shows on a laptop without scrolling.
 MAX_WIDTH = 76
+#: How many exercises a chapter has.
+EXERCISES = range(2, 5)
 FOLDED = {"hide-input", "hide-cell"}
 
 OPENING = ["What you will learn", "Before you start"]
@@ -197,6 +199,8 @@ def exercises_have_their_form(notebook: NotebookNode) -> Iterator[str]:
     exercises = list(exercises_of(notebook))
     if [exercise.number for exercise in exercises] != list(range(1, len(named) + 1)):
         yield f"exercises must be called '### Exercise 1: name (5 minutes)' and so on, got {named}"
+    if len(exercises) not in EXERCISES or not any(exercise.check for exercise in exercises):
+        yield f"two to four exercises are wanted, one of them with code, got {named}"
     for exercise in exercises:
         where = f"exercise {exercise.number}"
         if exercise.check is None:

@@ -91,3 +91,13 @@ def test_the_messages_that_a_page_explains_are_those_of_the_code() -> None:
     for piece in quoted:
         if len(piece) > 12 and not piece.strip().startswith(of_others):
             assert piece.strip() in code, piece
+
+
+def test_no_assertion_is_a_conditional() -> None:
+    # `assert a == b if c else d` asserts d alone where c is false, and d may be anything that is true.
+    found = []
+    for path in [*ROOT.glob("tests/**/*.py"), *ROOT.glob("utils/**/*.py"), *ROOT.glob("chapters/**/*.py")]:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Assert) and isinstance(node.test, ast.IfExp):
+                found.append(f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}")
+    assert found == []

@@ -40,7 +40,7 @@ def test_known_words_stay_and_no_unknown_word_does(tokens, random):
     replaced = replace_unknown(tokens, SRC, weights)
     assert len(replaced) == len(tokens)
     for before, after in zip(tokens, replaced, strict=True):
-        assert after in SRC if before == "<unk>" else after == before
+        assert after in (SRC if before == "<unk>" else [before])
 
 
 @pytest.mark.parametrize("shape", [(1, 5), (2, 4), (2, 6)])

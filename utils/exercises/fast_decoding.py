@@ -7,7 +7,8 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import LargestTensor, ReadersFunction, expect, show
+from utils.exercises.checking import LargestTensor, expect, show
+from utils.exercises.readers_function import ReadersFunction
 from utils.exercises.tables import Case, against
 
 _RANDOM = torch.Generator().manual_seed(0)
