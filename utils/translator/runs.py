@@ -1,6 +1,6 @@
 """Runs: from a pair file to a trained translator in a folder, and back from the folder.
 
-The training loop is in ``loop``; translating and measuring are in ``translating``.
+The training loop is in ``training.loop``; translating and measuring are in ``using``.
 Explained in book/your_translator.
 """
 

@@ -24,7 +24,7 @@ def test_auto_takes_the_fastest_device_that_is_available(monkeypatch):
         choose_device()
     monkeypatch.setenv("LOCAL_RANK", "two")
     with pytest.raises(
-        ValueError, match="LOCAL_RANK must be a whole number of at least 0, .* got 'two': unset"
+        ValueError, match=r"LOCAL_RANK must be a whole number of at least 0, .* got 'two': unset"
     ):
         choose_device()
     assert choose_device(Device.CPU) == CPU
