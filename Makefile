@@ -11,7 +11,8 @@ INSTALLED := $(VENV)/.installed
 # An environment keeps the path that it was made for. It is made anew where its pip does not answer, and in a folder that
 # was moved or copied, since its programs would run the code of the old folder.
 HERE = $(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)
-NEW := $(shell test "$$(cat $(INSTALLED) 2>/dev/null)" = "$(HERE)" && $(BIN)/python -c 'import pip' 2>/dev/null || echo new)
+QUOTED = '$(subst ','\'',$(HERE))'
+NEW := $(shell test "$$(cat $(INSTALLED) 2>/dev/null)" = $(QUOTED) && $(BIN)/python -c 'import pip' 2>/dev/null || echo new)
 
 # As in a container of a user without a home, or with one that cannot be written to.
 ifneq ($(shell test -w "$$HOME" && echo home),home)
@@ -20,7 +21,7 @@ endif
 
 # Packages come into the environment, also where the user's settings of pip name another place. They would count again
 # where pip makes a place of its own to build a package, so the course is built in the environment.
-PIP = $(BIN)/python -m pip install --quiet --no-user --target= --root=/ --prefix="$(HERE)" --no-build-isolation
+PIP = $(BIN)/python -m pip install --quiet --no-user --target= --root=/ --prefix=$(QUOTED) --no-build-isolation
 
 # A file with a blank in its name, such as a copy that a file manager has made, does not belong to the course.
 CHAPTERS := $(sort $(filter chapters/%.ipynb,$(wildcard chapters/*.ipynb)))
@@ -153,10 +154,14 @@ FOUND = $(strip $(shell for name in $(PYTHONS); do if $$name -c ''; then echo $$
 TYPE = make $(MAKECMDGOALS) PYTHON=
 WRONG = $(PYTHON) is $(if $(VERSION),Python $(VERSION),not there): $(if $(FOUND),$(FOUND) $(if $(word 2,$(FOUND)),are,is) \
 	on the path: $(TYPE)$(lastword $(FOUND)),install $(lastword $(PYTHONS)) and type $(TYPE)$(lastword $(PYTHONS)))
+# Setuptools takes the first three of these for its own, and the scripts of an environment the others.
+MARKS = $(strip $(foreach mark,$$ { } " ` \ ,$(findstring $(mark),$(HERE))))
+NO_MARKS = the path $(HERE) has the character $(firstword $(MARKS)), with which Python cannot install: rename the folder
 NO_PIP = $(PYTHON) cannot make an environment: install python$(VERSION)-venv (sudo apt install python$(VERSION)-venv)
 
 $(INSTALLED): pyproject.toml constraints.txt $(NEW)
 ifdef NEW
+	$(if $(MARKS),$(error $(NO_MARKS)))
 	$(if $(filter python$(VERSION),$(PYTHONS)),,$(error $(WRONG)))
 	$(if $(shell "$(PYTHON)" -c 'import ensurepip; print(1)' 2>/dev/null),,$(error $(NO_PIP)))
 	"$(PYTHON)" -m venv --clear $(VENV)
@@ -164,4 +169,4 @@ endif
 	$(PIP) -c constraints.txt setuptools
 	$(PIP) -c constraints.txt -e '.[dev]'
 	@$(BIN)/python -c 'import matplotlib.font_manager'  # lists the fonts now: it may take long, and then it says so
-	@echo "$(HERE)" >$@
+	@echo $(QUOTED) >$@

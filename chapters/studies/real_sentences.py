@@ -28,6 +28,7 @@ import typer
 from opencc import OpenCC
 from safetensors.torch import load_file, save
 
+from studies.aligning import detokenise
 from studies.parts import run_parts
 from utils.corpus.batches import ShuffledBatches, pad_ids
 from utils.corpus.pairs import find_file, read_pairs, tokenise
@@ -41,7 +42,6 @@ from utils.translator.models import Settings, build_model
 from utils.translator.options import Search
 from utils.translator.runs import Run, save_run
 from utils.translator.training.loop import STATE, Schedule, load_state, save_state, train_model
-from utils.translator.using.aligning import detokenise
 from utils.translator.using.input_lines import read_lines
 from utils.translator.using.translating import translate_sentences
 

@@ -55,8 +55,6 @@ from utils.transformer import (
 )
 from utils.translator.models import Settings
 from utils.translator.options import Search
-from utils.translator.using.aligning import forced_weights
-from utils.translator.using.gold_links import parse_links
 
 pytestmark = pytest.mark.usefixtures("unchecked_shapes")
 
@@ -149,7 +147,6 @@ COUNTS = [
     (of(partial(vocabulary_loss, ONES, ONES, torch.ones(3), torch.tensor([0, 1, 2]))), {"chunk": 1}),
     (of(partial(batches, IDS, IDS)), {"batch_size": 1, "pool": 1}),
     (of(partial(ShuffledBatches, IDS, IDS)), {"batch_size": 1}),
-    (of(partial(forced_weights, translator(), IDS, IDS)), {"batch_size": 1}),
     (of(Settings, src="en", tgt="fr", model="transformer", num_heads=4),
      {"num_heads": 1, "d_embed": 1, "d_hidden": 1}),
 ]  # fmt: skip
@@ -182,7 +179,6 @@ def test_a_count_that_cannot_be_is_named(call, name, least):
         (lambda: diagonal_links(0, 1), "num_src must be at least 1, got 0"),
         (lambda: bleu_by_length(*BLEU, [-1]), "lengths must be at least 0, got -1"),
         (lambda: bleu_by_length(*BLEU, [4], edges=(-5, 3)), "edges must be at least 0, got -5"),
-        (lambda: parse_links("0-1", first=-1), "first must be 0 or 1, got -1"),
         (lambda: seeded(2.5).__enter__(), "seed must be a whole number, got 2.5"),
         (lambda: seeded(2**64).__enter__(), "seed must be from .*, got 18446744073709551616"),
         (lambda: AttentionDecoder(**DECODER, d_attention=0), "d_hidden must be at least 1, got 0"),

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF
 
+from studies.aligning import parse_links
 from utils.corpus.pairs import DATA_VARIABLE, data_folder
 from utils.metrics import (
     alignment_error_rate,
@@ -21,7 +22,6 @@ from utils.metrics import (
     links_from_weights,
     paired_bootstrap,
 )
-from utils.translator.using.gold_links import alignment_score, parse_links
 
 HYPOTHESES = ["They are Russian.", "The cat sat on the mat, I think.", "it rains today"]
 REFERENCES = [
@@ -185,11 +185,10 @@ def test_the_rate_is_between_0_and_1(sentences):
 
 
 @pytest.mark.usefixtures("unchecked_shapes")
-def test_links_of_align_are_taken_and_its_lines_are_named():
-    line = '{"source": ["le", "chat"], "target": ["the", "cat"], "links": [[0, 0], [1, 1]]}'
+def test_links_may_be_lists_and_what_is_no_link_is_named():
     gold = [[(0, 0), (1, 0)]]
-    assert alignment_error_rate([json.loads(line)["links"]], gold) == 1 - 2 / 4
-    for wrong in (json.loads(line), "0-0 1-1", line, (0, 0), [(0, 0, 1)], [(0.5, 1)]):
+    assert alignment_error_rate([[[0, 0], [1, 1]]], gold) == 1 - 2 / 4
+    for wrong in ({"links": [[0, 0]]}, "0-0 1-1", (0, 0), [(0, 0, 1)], [(0.5, 1)]):
         with pytest.raises(ValueError, match=r"predicted\[0\] must be pairs of positions, .* got "):
             alignment_error_rate([wrong], gold)
         with pytest.raises(ValueError, match=r"sure\[0\] must be pairs of positions"):
@@ -219,31 +218,19 @@ def test_the_diagonal_links_each_target_word_once(num_src, num_tgt):
     assert all((j + 0.5) / num_tgt < (i + 1) / num_src + 1e-9 for i, j in links)
 
 
-def test_precision_and_recall_by_hand():
-    gold = [parse_links("0-0 1-1 1p2"), parse_links("0p1")]
-    score = alignment_score([{(0, 0), (1, 2), (2, 2)}, {(0, 1)}], gold)
-    assert score.num_links == 4
-    assert score.precision == 3 / 4  # 2-2 is not possible
-    assert score.recall == 1 / 2  # 1-1 is missing
-    assert score.aer == pytest.approx(1 - (1 + 3) / (4 + 2))
-    assert alignment_score([set(), set()], gold) == (1, 1, 0, 0)
-    assert alignment_score([set(), {(0, 1)}], [gold[1], gold[1]]).recall == 1  # nothing is sure
-    assert gold[0].swapped() == parse_links("0-0 1-1 2p1")
-
-
 @pytest.fixture
 def hansards():
     folder = data_folder() / "hansards"
     if not (folder / "enfr.gold").is_file():
         pytest.skip(f"needs {folder / 'enfr.gold'}; {DATA_VARIABLE} names the data folder")
-    gold = [parse_links(line, first=1) for line in (folder / "enfr.gold").read_text().splitlines()]
+    gold = [parse_links(line) for line in (folder / "enfr.gold").read_text().splitlines()]
     return folder, [links.sure for links in gold], [links.possible for links in gold]
 
 
 def test_published_output_scores_as_published(hansards):
     folder, sure, possible = hansards
     lines = (folder / "enfr.awesome-align.out").read_text().splitlines()
-    predicted = [parse_links(line).sure for line in lines]
+    predicted = [{tuple(map(int, link.split("-"))) for link in line.split()} for line in lines]
     assert len(predicted) == 447
     assert round(100 * alignment_error_rate(predicted, sure, possible), 2) == 4.07
 

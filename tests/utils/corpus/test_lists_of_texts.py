@@ -11,7 +11,7 @@ from utils.metrics import alignment_error_rate, bleu, bleu_by_length, chrf, pair
 from utils.sentence_encoder import SentenceEncoder
 from utils.translator.page import exported
 from utils.translator.page.chapter import live_translator
-from utils.translator.using import aligning, translating
+from utils.translator.using import translating
 from utils.unknown_words import point_at_source, read_pointers, replace_unknown
 
 TEXT, WORDS, TEXTS, LINKS = "ab", ["a", "b"], ["a b", "b"], [[(0, 0)]] * 2
@@ -41,8 +41,6 @@ CALLS = {
     "sentences for vectors": lambda: SentenceEncoder.vectors(None, TEXT),
     "examples of a page": lambda: exported.run_content(trained_run(), examples=TEXT),
     "examples of a chapter": lambda: live_translator(None, OF_WORDS, OF_WORDS, title="", examples=TEXT),
-    "pairs to align": lambda: aligning.align_pairs(trained_run(), TEXT),
-    "a pair to align": lambda: aligning.align_pairs(trained_run(), [TEXT, TEXT]),
     "sentences to translate": lambda: translating.translate_sentences(trained_run(), TEXT),
     "lines to translate": lambda: list(translating.translate_lines(trained_run(), TEXT)),
     "tokens": lambda: replace_unknown(TEXT, WORDS, WEIGHTS),

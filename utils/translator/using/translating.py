@@ -44,7 +44,7 @@ class Translation(NamedTuple):
     score: float = 0.0
 
 
-#: Largest number of subwords in a sentence to translate or align: the weights grow with the product of two lengths.
+#: Largest number of subwords in a sentence to translate: the weights grow with the product of two lengths.
 MAX_TOKENS = 1000
 #: Largest number of attention weights in a batch of a search: sentences, hypotheses, steps and subwords multiplied.
 MAX_WEIGHTS = 2**26
@@ -81,7 +81,12 @@ def source_ids(run: Run, sentences: Sequence[str]) -> list[list[int]]:
 
 
 def translate_sentences(
-    run: Run, sentences: Sequence[str], search: Search = GREEDY, *, batch_size: int = 64
+    run: Run,
+    sentences: Sequence[str],
+    search: Search = GREEDY,
+    *,
+    batch_size: int = 64,
+    keep_weights: bool = True,
 ) -> list[Translation]:
     """Translate text, in batches of sentences of similar length.
 
@@ -93,6 +98,7 @@ def translate_sentences(
         sentences: plain text; the translation of a sentence that is empty after normalisation is empty.
         search: by default greedy search.
         batch_size: sentences per batch.
+        keep_weights: if False, the translations come without their attention weights, which take the most memory.
 
     Returns:
         One translation per sentence, in the same order; no translation has a line break.
@@ -101,57 +107,33 @@ def translate_sentences(
         ValueError: a sentence of more than ``MAX_CHARACTERS`` characters or ``MAX_TOKENS`` subwords, a text in place of
             sentences, or a batch size below 1.
     """
-    return [best[0] for best in n_best(run, sentences, search, batch_size=batch_size)]
+    check_count(1, batch_size=batch_size)
+    check_sizes(sentences)
+    device = next(run.model.parameters()).device
+    ids = source_ids(run, sentences)
+    check_sizes(sentences, ids)
+    translations = [Translation("", [], [], None, True)] * len(ids)
+    for batch, max_len in _batches(ids, batch_size, search.beam):
+        src = [ids[row] for row in batch]
+        padded, src_lens = pad_ids(src).to(device), tensor([len(row_ids) for row_ids in src], device=device)
+        found = beam_search(run.model, padded, src_lens, max_len=max_len, **asdict(search))
+        for row, row_ids, (best, *_) in zip(batch, src, found, strict=True):
+            src_tokens = run.src_vocabulary.tokens(row_ids)
+            translations[row] = _translation(run, src_tokens, best, keep_weights=keep_weights)
+    return translations
 
 
-def translate_lines(
-    run: Run, lines: Iterable[str], search: Search = GREEDY, *, keep_weights: bool = False
-) -> Iterator[tuple[str, list[Translation]]]:
-    """Translate a stream of lines: each line with its translations, the best first, in the order of the lines.
+def translate_lines(run: Run, lines: Iterable[str], search: Search = GREEDY) -> Iterator[Translation]:
+    """Translate a stream of lines, in their order and without attention weights.
 
-    Lines are read only as they are needed, a few hundred at a time. Arguments as for :func:`n_best`.
+    Lines are read only as they are needed, a few hundred at a time. Arguments as for :func:`translate_sentences`.
 
     Raises:
         ValueError: as :func:`translate_sentences`.
     """
     refuse_text(lines=lines)
     for batch in in_batches(lines):
-        yield from zip(batch, n_best(run, batch, search, keep_weights=keep_weights), strict=True)
-
-
-def n_best(
-    run: Run,
-    sentences: Sequence[str],
-    search: Search,
-    *,
-    batch_size: int = 64,
-    keep_weights: bool = True,
-) -> list[list[Translation]]:
-    """The ``beam`` best translations of each sentence, in the order of :func:`utils.search.beam_search`.
-
-    Their tokens all differ. The text of two may be the same, since subwords can spell a word in several ways.
-    Arguments as for :func:`translate_sentences`.
-
-    Args:
-        keep_weights: if False, the translations come without their attention weights, which take the most memory.
-    """
-    check_count(1, batch_size=batch_size)
-    check_sizes(sentences)
-    device = next(run.model.parameters()).device
-    ids = source_ids(run, sentences)
-    check_sizes(sentences, ids)
-    translations = [[Translation("", [], [], None, True)]] * len(ids)
-    for batch, max_len in _batches(ids, batch_size, search.beam):
-        src = [ids[row] for row in batch]
-        padded, src_lens = pad_ids(src).to(device), tensor([len(row_ids) for row_ids in src], device=device)
-        best = beam_search(run.model, padded, src_lens, max_len=max_len, **asdict(search))
-        for row, row_ids, hypotheses in zip(batch, src, best, strict=True):
-            src_tokens = run.src_vocabulary.tokens(row_ids)
-            translations[row] = [
-                _translation(run, src_tokens, hypothesis, keep_weights=keep_weights)
-                for hypothesis in hypotheses
-            ]
-    return translations
+        yield from translate_sentences(run, batch, search, keep_weights=False)
 
 
 def _batches(ids: Sequence[Sequence[int]], batch_size: int, beam: int) -> Iterator[tuple[list[int], int]]:

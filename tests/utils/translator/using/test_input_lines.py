@@ -2,14 +2,12 @@
 
 import gzip
 import io
-from itertools import islice
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utils.corpus.text_files import MAX_LINE
-from utils.translator.using.input_lines import open_text, read_lines, read_pair_lines
+from utils.translator.using.input_lines import open_text, read_lines
 
 
 class Pieces(io.RawIOBase):
@@ -89,52 +87,3 @@ def test_another_encoding_is_named_with_its_remedy(tmp_path):
         open_text(path, None, count=True),
     ):
         pass
-
-
-def pairs_in(content: bytes | io.BufferedReader) -> tuple[list[tuple[str, str]], list[str]]:
-    """The pairs and the warnings."""
-    file, told = io.BytesIO(content) if isinstance(content, bytes) else content, []
-    return list(read_pair_lines(file, "x", told.append)), told
-
-
-def test_two_sentences_share_a_line():
-    content = b"a b\tc\tattribution\na ||| b | c\n  \n\tb\na\t\n"
-    assert pairs_in(content) == ([("a b", "c"), ("a", "b | c"), ("", ""), ("", "b"), ("a", "")], [])
-    assert pairs_in(b"#separator:tab\n#html:true\na\tb\n") == ([("", ""), ("", ""), ("a", "b")], [])
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        (b"L'\xe9t\xe9\tsummer", "byte 3 is not UTF-8"),
-        (b"alone", "a line must have two columns, separated by a tab or by |||, got one"),
-        (b"a\tb\0", "a NUL byte"),
-        (b"a\t" + b"b" * 100_001, "a side has 100001 characters, more than 100000"),
-        (b"a\t" + b"b" * MAX_LINE, f"more than {MAX_LINE:,} bytes"),
-        (b"#html:true", "a line must have two columns, separated by a tab or by |||, got one"),
-    ],
-)
-def test_a_line_that_is_no_pair_is_told_and_empty(line, reason):
-    """One of a hundred may be bad, as in training."""
-    content = b"\n".join([b"a\tb", b"", line, *[b"a\tb"] * 98])
-    pairs = [("a", "b"), ("", ""), ("", ""), *[("a", "b")] * 98]
-    warning = f"warning: x, line 3: {reason}; its words get no links"
-    pipe = io.BufferedReader(Pieces([content[i : i + 4096] for i in range(0, len(content), 4096)]))
-    for file in (content, pipe):
-        assert pairs_in(file) == (pairs, [warning])
-
-
-def test_a_file_with_many_bad_lines_is_refused():
-    with pytest.raises(
-        ValueError, match=r"^x, line 1: .*, got one; it looks like CSV with semicolons.* \(1 of 1 "
-    ):
-        pairs_in(b"a;b\n")
-    content, told = b"a\tb\n" * 98 + b"alone\n", []
-    bad = r"^x, line 99: a line must have two columns, .*, got one \(1 of 99 lines are bad, and 1% may be\)$"
-    pairs = read_pair_lines(io.BytesIO(content), "x", told.append)
-    with pytest.raises(ValueError, match=bad):
-        next(pairs)
-    pairs = read_pair_lines(io.BufferedReader(Pieces([content])), "x", told.append)
-    assert list(islice(pairs, 99)) == [("a", "b")] * 98 + [("", "")]
-    with pytest.raises(ValueError, match=bad):
-        next(pairs)
