@@ -1,7 +1,6 @@
 """A text where a list of texts is meant is refused by name: otherwise its characters would be taken for words."""
 
 import pytest
-import torch
 from tiny import trained_run
 
 from utils.corpus import pairs, splits, vocabulary
@@ -12,11 +11,9 @@ from utils.sentence_encoder import SentenceEncoder
 from utils.translator.page import exported
 from utils.translator.page.chapter import live_translator
 from utils.translator.using import aligning, translating
-from utils.unknown_words import point_at_source, read_pointers, replace_unknown
 
 TEXT, WORDS, TEXTS, LINKS = "ab", ["a", "b"], ["a b", "b"], [[(0, 0)]] * 2
 OF_WORDS, OF_PIECES = vocabulary.Vocabulary.words([WORDS]), vocabulary.Vocabulary.bpe(TEXTS, 300)
-WEIGHTS = torch.ones(2, 2)
 
 #: Functions of a text. It has as many characters as a list would have items.
 CALLS = {
@@ -45,10 +42,6 @@ CALLS = {
     "a pair to align": lambda: aligning.align_pairs(trained_run(), [TEXT, TEXT]),
     "sentences to translate": lambda: translating.translate_sentences(trained_run(), TEXT),
     "lines to translate": lambda: list(translating.translate_lines(trained_run(), TEXT)),
-    "tokens": lambda: replace_unknown(TEXT, WORDS, WEIGHTS),
-    "source words": lambda: replace_unknown(WORDS, TEXT, WEIGHTS),
-    "words to point from": lambda: point_at_source([3, 3], TEXT, WORDS, vocab_size=5),
-    "words to point at": lambda: read_pointers([5], list, TEXT, vocab_size=5),
 }
 
 
