@@ -372,8 +372,7 @@ def run_names(study: VariantsSettings, kind: str, seed: int, *, steps: int) -> d
     hypotheses = translate(model, en.encode([src for src, _ in test_pairs]))
     if pointer:
         translations = [
-            read_pointers(f.tokens, fr, src)
-            for f, (src, _) in zip(hypotheses, test_pairs, strict=True)
+            read_pointers(f.tokens, fr, src) for f, (src, _) in zip(hypotheses, test_pairs, strict=True)
         ]
         return result | {"pointer": score_names(translations, test_pairs, names)}
     plain = [fr.tokens(f.tokens) for f in hypotheses]

@@ -30,7 +30,7 @@ from utils.seq2seq import EncoderDecoder
 from utils.training import History
 from utils.translator.devices import CPU, fastest_products
 from utils.translator.models import Settings, build_model
-from utils.translator.training.data import Notify, PairData, Rows, prepare, silent
+from utils.translator.training.data import Notify, PairData, Rows, TrainingData, prepare, silent
 from utils.translator.training.distributed import ALONE, Processes
 from utils.translator.training.loop import STATE, Schedule, State, load_state, save_state, train_model
 
@@ -113,7 +113,7 @@ def train_run(
     if is_first:
         state = _state_in(out, resume=resume)
         training_data = prepare(data, settings, batch_size=schedule.batch_size, notify=notify)
-        record = _planned(data, settings, schedule, training_data.digests, state)
+        record = _planned(data, settings, schedule, training_data, state)
     state, training_data = processes.of_first((state, training_data))
     vocabularies = training_data.src_vocabulary, training_data.tgt_vocabulary
     model, products = build_model(settings, *map(len, vocabularies)).to(device), fastest_products(device)
@@ -163,18 +163,15 @@ def _state_in(out: Path, *, resume: bool) -> State | None:
 
 
 def _planned(
-    data: PairData, settings: Settings, schedule: Schedule, digests: Mapping[Path, str], state: State | None
+    data: PairData, settings: Settings, schedule: Schedule, read: TrainingData, state: State | None
 ) -> Record:
     """What is known of a training before it; what the first command noted, if this one continues its training.
 
     Raises:
         ValueError: the first command had other options, or another file.
     """
-    files = {
-        "pairs": " and ".join(_printable(path.absolute()) for path in digests),
-        "columns": list(data.columns),
-        "sha256": " and ".join(digests.values()),
-    }
+    file = _printable(read.file.absolute())
+    files = {"pairs": file, "columns": list(data.columns), "sha256": read.sha256}
     record = {
         "date": _now(),
         "command": [_printable(argument) for argument in (Path(sys.argv[0]).name, *sys.argv[1:])],

@@ -30,11 +30,11 @@ def read_lines(file: BufferedIOBase, name: str) -> Iterator[str]:
         name: of the file, for error messages.
 
     Raises:
-        ValueError: the file is not text; or a line that cannot be read, with its number, and what the file looks like.
+        ValueError: the file is not text; or a line that cannot be read, with its number.
     """
     for number, line in enumerate(text_lines(file, name), start=1):
         if isinstance(line, ValueError):  # nothing more is read: a line that is too long may have no end
-            raise CourseError(f"{name}, line {number}: {line}{looks_like(file, columns=False)}")
+            raise CourseError(f"{name}, line {number}: {line}")
         yield line
 
 
@@ -126,7 +126,7 @@ def _pairs_of(file: BufferedIOBase, name: str, notify: Callable[[str], object]) 
             yield "", ""
     if len(bad) > MAX_BAD_SHARE * num_rows:
         raise CourseError(
-            f"{bad[0]}{looks_like(file, columns=True)} "
+            f"{bad[0]}{looks_like(file)} "
             f"({len(bad)} of {num_rows} lines are bad, and {MAX_BAD_SHARE:.0%} may be)"
         )
 
