@@ -142,6 +142,7 @@ def choose_languages(
 
 def _checked_columns(columns: Sequence[str]) -> tuple[str, str]:
     refuse_text(columns=columns)
+    columns = list(columns)
     names = ",".join(columns) or "none"
     try:
         columns = [canonical(column) for column in columns]

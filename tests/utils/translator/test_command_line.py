@@ -391,12 +391,13 @@ def test_align_takes_a_file_that_train_takes(tmp_path, gold_files):
     links = output("align", STORED_RUN, gold_files[0]).split("\n")[:-1]
     path = tmp_path / "pairs.txt"
     path.write_bytes(b"".join([good[0], b"one \xff\tun\n", *good[1:] * 61]))
-    assert read_pairs(path).bad_rows == {2: "byte 5 is not UTF-8"}
+    assert list(read_pairs(path).bad_rows) == [2]
     for arguments, stdin, name in (([path], None, str(path)), ([], path.read_bytes(), "standard input")):
         result = invoke("align", STORED_RUN, *arguments, stdin=stdin)
         assert result.exit_code == 0
         assert result.stdout.split("\n")[:-1] == [links[0], "", *links[1:] * 61]
-        assert result.stderr == f"warning: {name}, line 2: byte 5 is not UTF-8; its words get no links\n"
+        assert result.stderr.startswith(f"warning: {name}, line 2: byte 5 is not UTF-8; ")
+        assert result.stderr.endswith("; its words get no links\n")
 
 
 def test_gold_links_give_scores_beside_the_diagonal(gold_files):
