@@ -257,10 +257,11 @@ def check_share(path: Path, num_good: int, num_bad: int, bad_rows: Mapping[int, 
         number, reason = next(iter(bad_rows.items()))
         with path.open("rb") as file:
             looks = looks_like(file)
+        says_what_to_do = looks or "FILE > NEW" in reason
         raise CourseError(
             f"{path}, line {number}: {reason}{looks} "
             f"({num_bad} of {num_good + num_bad} rows are bad, and {MAX_BAD_SHARE:.0%} may be"
-            f"{'' if looks else _HOW_TO_GO_ON})"
+            f"{'' if says_what_to_do else _HOW_TO_GO_ON})"
         )
     if not num_good:
         raise CourseError(f"{path} holds no sentence pair")

@@ -182,7 +182,7 @@ def test_utf16_of_excel_is_read(tmp_path, encoding):
     ("content", "form"),
     [
         ("1 cat,1 chat\n2 cats,2 chats\n", "it looks like CSV with commas"),
-        ("L'été\tIt is hot\n".encode("cp1252"), "byte 3 is not UTF-8; .* iconv"),
+        ("L'été\tIt is hot\n".encode("cp1252"), r"byte 3 is not UTF-8; .* iconv .* \(1 of 1 .* 1% may be\)$"),
         ("one\tun\rtwo\tdeux\r", "line 1: a carriage return within the line"),
         ("one\ntwo\n", "paste en.txt fr.txt"),
         (b"\x1f\x8b\x08", r"p\.txt looks like a compressed file"),

@@ -67,11 +67,13 @@ def open_text(
 
     Raises:
         OSError: the file cannot be opened.
-        ValueError: a file whose lines are to be counted is not text.
+        ValueError: a folder, or a file whose lines are to be counted is not text.
     """
     if path is None:
         yield Text(read_lines(standard_input, "standard input"), "standard input", None, standard_input)
         return
+    if path.is_dir():
+        raise CourseError(f"{path} is a folder: name a file in it")
     with path.open("rb") as file:
         num_lines = None
         if count and file.seekable():  # a pipe is not seekable

@@ -74,7 +74,7 @@ def test_a_line_is_given_before_the_next_one_is_sent():
     assert (next(lines), pieces) == ("a b", [b"c\n"])
 
 
-def test_another_encoding_is_named_with_its_remedy(tmp_path):
+def test_what_is_no_text_is_named_with_its_remedy(tmp_path):
     path = tmp_path / "text"
     path.write_bytes("ok\nOù est la clé ? C'est déjà l'été.\n".encode("cp1252"))
     with (
@@ -87,6 +87,11 @@ def test_another_encoding_is_named_with_its_remedy(tmp_path):
         pytest.raises(ValueError, match=r"standard input, line 1: byte 1 is not UTF-8; .* iconv"),
     ):
         list(text.lines)
+    with (
+        pytest.raises(ValueError, match=f"{tmp_path} is a folder: name a file in it"),
+        open_text(tmp_path, None),
+    ):
+        pass
     path.write_bytes(gzip.compress(b"a\n"))
     with (
         pytest.raises(ValueError, match=f"{path} looks like a compressed file: unpack it"),
