@@ -1,7 +1,7 @@
 r"""A model that chats, with weights that others published in 4 bits: SmolLM2-135M-Instruct.
 
 Its attention and its cache are those of ``fast_decoding``; what this network has of its own is a norm without a mean, a
-feed-forward network with a gate, and a reader of its file. How the file gets to this computer is in ``corpus.weights``.
+feed-forward network with a gate, and a reader of its file. How the file gets to this computer: ``corpus.download``.
 Explained in chapters/chat_model.
 """
 
@@ -316,8 +316,8 @@ def read_chat_model(file: Path | GGUFReader) -> tuple[ChatModel, Tokenizer, jinj
     ``add_generation_prompt=True`` so that the answer comes next.
 
     Args:
-        file: in the format GGUF; see :func:`utils.corpus.weights.get_network`. If its reader is given instead, the file
-            is not read again.
+        file: in the format GGUF; see :func:`utils.corpus.download.get_network`. If its reader is given instead, the
+            file is not read again.
 
     Raises:
         CourseError: a file that is damaged, of another format or of another kind of network.

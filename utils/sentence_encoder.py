@@ -1,6 +1,6 @@
 r"""A network that maps sentences to vectors, with weights that others published: all-MiniLM-L6-v2.
 
-Its layers are those of ``transformer``. How the files of the network get to this computer is in ``corpus.weights``.
+Its layers are those of ``transformer``. How the files of the network get to this computer is in ``corpus.download``.
 Explained in chapters/real_network.
 """
 
@@ -154,7 +154,7 @@ def read_network(folder: Path) -> tuple[SentenceEncoder, Tokenizer]:
     """The network and its tokenizer, which neither cuts nor pads.
 
     Args:
-        folder: holds ``model.safetensors`` and ``tokenizer.json``; see :func:`utils.corpus.weights.get_network`.
+        folder: holds ``model.safetensors`` and ``tokenizer.json``; see :func:`utils.corpus.download.get_network`.
     """
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()

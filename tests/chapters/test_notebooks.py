@@ -41,7 +41,12 @@ STATED_NUMBER = re.compile(
 COURSE, MORE_OF_COURSE = {"question", "gives", "goals", "needs"}, {"picture", "short_way"}
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 #: Without it `nbconvert --to script` writes a text and no program. The version is left out, since it changes.
-LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"}
+LANGUAGE = {
+    "name": "python",
+    "file_extension": ".py",
+    "mimetype": "text/x-python",
+    "pygments_lexer": "ipython3",
+}
 LANGUAGE |= {"nbconvert_exporter": "python", "codemirror_mode": {"name": "ipython", "version": 3}}
 
 Rule = Callable[[NotebookNode], Iterator[str]]

@@ -19,7 +19,6 @@ LAYERS = [
         "search",
         "training",
         "metrics",
-        "unknown_words",
         "long_sequences",
         "fast_decoding",
         "circuits",

@@ -18,7 +18,7 @@ from torch.testing import assert_close
 
 from utils.attention import masked_softmax
 from utils.chat_model import ChatModel, read_chat_model, write
-from utils.corpus.weights import NETWORKS, has_network, network_folder
+from utils.corpus.download import NETWORKS, has_network, network_folder
 from utils.errors import CourseError
 from utils.fast_decoding import cache_bytes, generate, look_up, with_drafts
 from utils.long_sequences import window_mask

