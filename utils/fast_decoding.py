@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from utils.attention import check_count, check_width
+from utils.attention import check_count, check_positive, check_width
 from utils.positions import alibi, rotate
 from utils.transformer import FeedForward, Residual, causal_mask, check_heads, sinusoids
 
@@ -98,6 +98,7 @@ class GroupedQueryAttention(nn.Module):
         num_key_heads = num_heads if num_key_heads is None else num_key_heads
         check_heads(d_model, num_heads)
         check_count(1, num_key_heads=num_key_heads)
+        check_positive(base=base)
         if num_heads % num_key_heads:
             raise ValueError(
                 f"num_heads must be a multiple of num_key_heads, got {num_heads}, {num_key_heads}"
