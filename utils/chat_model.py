@@ -23,9 +23,9 @@ from torch import Tensor, nn
 
 from utils.attention import DotProductAttention, check_count, check_mask, check_positive
 from utils.errors import CourseError, NotFiniteError, check_weights
-from utils.fast_decoding import GroupedQueryAttention, LayerCache
+from utils.fast_decoding import GroupedQueryAttention, LayerCache, room_after
 from utils.search import next_word_probabilities
-from utils.transformer import causal_mask
+from utils.transformer import causal_mask, check_heads_of
 
 __all__ = ["ChatLayer", "ChatModel", "ChatTemplate", "Reading", "SwiGLU", "read_chat_model", "write"]
 
@@ -139,6 +139,8 @@ class ChatLayer(nn.Module):
         shared = (part.repeat_interleave(group, dim=-3) for part in (keys, values))
         contexts, weights = self.average(queries, *shared, mask, need_weights=need_weights)
         if without := list(without):
+            for head in without:
+                check_count(0, self.attention.num_heads - 1, without=head)
             contexts = contexts.index_fill(-3, torch.tensor(without, device=x.device), 0)
         x = x + self.attention.w_o(contexts.transpose(-3, -2).flatten(-2))
         return x + self.feed_forward(self.norms[1](x)), (keys, values), weights
@@ -283,9 +285,8 @@ class ChatModel(nn.Module):
     def _heads(self, without: Iterable[tuple[int, int]]) -> list[list[int]]:
         """The heads that are off in each layer."""
         heads = [[] for _ in self.layers]
-        for layer, head in without:
-            check_count(0, len(self.layers) - 1, layer=layer)
-            check_count(0, self.layers[layer].attention.num_heads - 1, head=head)
+        num_heads = self.layers[0].attention.num_heads
+        for layer, head in check_heads_of(len(heads), num_heads, without=without):
             heads[layer].append(head)
         return heads
 
@@ -306,20 +307,21 @@ def write(
 
     Args:
         prompt: one text.
-        num_pieces: the largest number of new pieces.
+        num_pieces: the largest number of new pieces; fewer, with a warning, if the model can read no longer text.
         temperature: as for :func:`utils.search.next_word_probabilities`.
         end: the piece after which nothing is written; it is not returned.
         generator: draws the pieces.
 
     Raises:
-        ValueError: more than one prompt, an empty one, a negative number of pieces, or a temperature that is not
-            positive.
+        ValueError: more than one prompt, one that is empty or too long, a negative number of pieces, or a temperature
+            that is not positive.
+        FloatingPointError: as :func:`utils.search.next_word_probabilities`.
     """
     if len(prompt) != 1:
         raise ValueError(f"prompt must be one text, got {len(prompt)}")
     check_count(0, num_pieces=num_pieces)
     text, unread, past = prompt, prompt, None
-    for _ in range(num_pieces):
+    for _ in range(room_after(model, prompt, num_pieces)):
         logits, past = model(unread, past)
         probabilities = next_word_probabilities(logits[:, -1], temperature=temperature)
         unread = torch.multinomial(probabilities, 1, generator=generator)

@@ -183,13 +183,15 @@ def at_place(
         place: counted from 0, or from the end: -1 is the last.
 
     Raises:
-        ValueError: tensors of different shapes, or a place that they do not have.
+        ValueError: tensors of different shapes or dtypes, or a place that they do not have.
 
     >>> at_place(torch.zeros(3, 1), torch.ones(3, 1), 1).flatten()
     tensor([0., 1., 0.])
     """
     if ours.shape != theirs.shape:
         raise ValueError(f"theirs must have the shape {tuple(ours.shape)}, got {tuple(theirs.shape)}")
+    if ours.dtype != theirs.dtype:  # fractions would be cut off where ours are whole numbers
+        raise ValueError(f"theirs must have the dtype {ours.dtype}, got {theirs.dtype}")
     check_count(-ours.shape[-2], ours.shape[-2] - 1, place=place)
     mixed = ours.clone()
     mixed[..., place, :] = theirs[..., place, :]

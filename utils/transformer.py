@@ -406,6 +406,30 @@ def head_name(layer: int, head: int) -> str:
     return f"L{layer}H{head}"
 
 
+def check_heads_of(num_layers: int, num_heads: int, **heads: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The heads that an argument names, each a layer and a head; ValueError for one that a network does not have.
+
+    :meta private:
+
+    >>> check_heads_of(2, 4, without=(0, 3))
+    Traceback (most recent call last):
+    ValueError: without must hold pairs of a layer and a head, such as [(0, 3)], got 0
+    """
+    [(name, pairs)] = heads.items()
+    found = []
+    for pair in pairs:
+        try:
+            layer, head = pair
+        except TypeError:
+            raise ValueError(
+                f"{name} must hold pairs of a layer and a head, such as [(0, 3)], got {pair!r}"
+            ) from None
+        check_count(0, num_layers - 1, layer=layer)
+        check_count(0, num_heads - 1, head=head)
+        found.append((layer, head))
+    return found
+
+
 class SourceMemory(NamedTuple):
     """The memory of the source sentences: the keys and values of each layer of the decoder, and the mask."""
 
