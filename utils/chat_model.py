@@ -370,7 +370,9 @@ class ChatTemplate:
         Raises:
             CourseError: messages that are not a list of such dicts, or that this template does not take.
         """
-        texts = [isinstance(m, Mapping) and all(isinstance(part, str) for part in m.values()) for m in messages]
+        texts = [
+            isinstance(m, Mapping) and all(isinstance(part, str) for part in m.values()) for m in messages
+        ]
         if not all(texts):
             wrong = messages[texts.index(False)]
             raise CourseError(f"messages must be dicts of texts, such as a role and a content, got {wrong!r}")
@@ -430,7 +432,9 @@ def _say_if_memory_is_short() -> None:
 
 def _tensors(reader: GGUFReader, facts: dict[str, Any]) -> dict[str, Tensor]:
     """The weights by our names."""
-    found = {tensor.name: tensor for tensor in reader.tensors}  # a name that comes twice is the reader's error
+    found = {
+        tensor.name: tensor for tensor in reader.tensors
+    }  # a name that comes twice is the reader's error
     check_count(1, len(found), **{"llama.block_count": facts["llama.block_count"]})
     names = {"token_embd.weight": "output.weight", "output_norm.weight": "norm.weight"}
     for layer in range(facts["llama.block_count"]):
@@ -513,7 +517,9 @@ def _tokenizer(facts: dict[str, Any], marks: Sequence[str]) -> Tokenizer:
     merges = [tuple(pair.split(" ")) for pair in facts["tokenizer.ggml.merges"]]
     for pair in merges:
         if len(pair) != 2 or not {*pair, "".join(pair)} <= numbers.keys():
-            raise ValueError(f"tokenizer.ggml.merges must join two pieces into a third, got {' '.join(pair)!r}")
+            raise ValueError(
+                f"tokenizer.ggml.merges must join two pieces into a third, got {' '.join(pair)!r}"
+            )
     tokenizer = Tokenizer(models.BPE(numbers, merges))
     digits, blanks = (
         pre_tokenizers.Digits(individual_digits=True),

@@ -242,7 +242,9 @@ class GPT(nn.Module):
         elif self.positions == "learned":
             end = start + num_words
             if end > self.max_len:
-                raise ValueError(f"ids must end at place {self.max_len}, the last that has a vector, got {end}")
+                raise ValueError(
+                    f"ids must end at place {self.max_len}, the last that has a vector, got {end}"
+                )
             x = x + self.places.weight[start:end]
         return x
 
@@ -288,7 +290,7 @@ def generate(
 
 
 def room_after(model: LanguageModel, prompt: Int[Tensor, "batch n"], num_words: int) -> int:
-    """How many words a model can write after a prompt: ``num_words``, or fewer, with a warning, if its texts end before.
+    """How many words a model can write after a prompt: ``num_words``, or fewer, with a warning, if its places end.
 
     The last word need not be read, so it may stand after the last place. A prompt that is itself too long is no matter
     of this function: the model raises its error.
@@ -373,8 +375,8 @@ def speculative(
     """:func:`with_drafts` with the words that a faster model writes, which keeps a cache, too.
 
     Args:
-        draft: a faster model with the same vocabulary. Where its longest text ends, it drafts no more. The other arguments and errors are those of
-            :func:`with_drafts`.
+        draft: a faster model with the same vocabulary, which drafts no more where its longest text ends. The other
+            arguments and errors are those of :func:`with_drafts`.
 
     Source: Leviathan et al. (2023), algorithm 1, for the most probable word. Explained in chapters/fast_decoding.
     """

@@ -37,7 +37,8 @@ def rotate(
             neighbour, as in the paper. A trained model needs the convention of its training.
 
     Raises:
-        ValueError: whole numbers, an odd width, fewer than two axes, a place below 0, or a base that is not positive and finite.
+        ValueError: whole numbers, an odd width, fewer than two axes, a place below 0, or a base that is not positive
+            and finite.
 
     >>> rotate(torch.tensor([[1.0, 0.0]]), start=1)  # cos 1 and sin 1
     tensor([[0.5403, 0.8415]])

@@ -336,6 +336,8 @@ def _check_logits(logits: Float[Tensor, "*batch vocab"]) -> None:
 
     The largest number of a row is NaN if one of its numbers is.
     """
+    if not logits.is_floating_point():
+        raise ValueError(f"logits must have a floating-point dtype, got {logits.dtype}")
     if not logits.amax(dim=-1).isfinite().all():
         raise NotFiniteError(
             "logits must allow a word, and none may be infinite or NaN: a largest one is not finite"
@@ -346,6 +348,7 @@ def most_probable(logits: Float[Tensor, "*batch vocab"]) -> Int[Tensor, "*batch"
     """The most probable next word of each row; of equally probable words, the one with the smallest number.
 
     Raises:
+        ValueError: logits that are whole numbers.
         FloatingPointError: logits that are NaN or plus infinity, or none that is finite.
 
     >>> most_probable(torch.tensor([[0.5, 2.0, -1.0], [3.0, 0.0, 3.0]]))
@@ -377,7 +380,8 @@ def next_word_probabilities(
         top_p: probability that the kept words reach together; with 1 all words stay. At least one word is kept.
 
     Raises:
-        ValueError: a temperature that is not positive, or a ``top_p`` that is not above 0 and at most 1.
+        ValueError: a temperature that is not positive, a ``top_p`` that is not above 0 and at most 1, or logits that
+            are whole numbers.
         FloatingPointError: logits among which the largest is not finite, as where all words are excluded.
 
     >>> logits = torch.tensor([0.5, 0.25, 0.125, 0.125]).log()
@@ -394,9 +398,9 @@ def next_word_probabilities(
         )
     if not 0 < top_p <= 1:
         raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
+    _check_logits(logits)
     dtype = torch.promote_types(logits.dtype, torch.float32)
     eps = max(torch.finfo(logits.dtype).eps, torch.finfo(torch.float32).eps)
-    _check_logits(logits)
     # In float64 so that no rounding of ours decides, and on the CPU because some GPUs have no float64.
     exact = logits.cpu().double()
     largest = exact.amax(dim=-1, keepdim=True)

@@ -73,8 +73,7 @@ class SentenceEncoder(nn.Module):
         self.places = nn.Embedding(*tables["position"].shape)
         self.norm = nn.LayerNorm(d_model, eps=_EPS)
         self.layers = nn.ModuleList(
-            EncoderLayer(d_model, num_heads, d_hidden, norm_first=False)
-            for _ in range(num_layers)
+            EncoderLayer(d_model, num_heads, d_hidden, norm_first=False) for _ in range(num_layers)
         )
         for layer in self.layers:
             layer.feed_forward[1] = nn.GELU()

@@ -406,7 +406,9 @@ def head_name(layer: int, head: int) -> str:
     return f"L{layer}H{head}"
 
 
-def check_heads_of(num_layers: int, num_heads: int, **heads: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def check_heads_of(
+    num_layers: int, num_heads: int, **heads: Iterable[tuple[int, int]]
+) -> list[tuple[int, int]]:
     """The heads that an argument names, each a layer and a head; ValueError for one that a network does not have.
 
     :meta private:

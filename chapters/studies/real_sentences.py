@@ -34,6 +34,7 @@ from utils.corpus.pairs import find_file, read_pairs, tokenise
 from utils.corpus.splits import Split, folded, group_split
 from utils.corpus.vocabulary import UNK, Vocabulary
 from utils.corpus.whole_files import write_whole
+from utils.errors import check_weights
 from utils.metrics import Score, bleu
 from utils.search import Hypothesis, greedy
 from utils.seq2seq import EncoderDecoder
@@ -274,8 +275,12 @@ def trained(
     if facts.exists():
         stored = json.loads(facts.read_text("utf-8"))
         if stored.get("belongs to") != belongs_to:
-            raise ValueError(f"{facts} is of another version, other settings or other pairs: name another folder")
-        model.load_state_dict(load_file(weights))
+            raise ValueError(
+                f"{facts} is of another version, other settings or other pairs: name another folder"
+            )
+        tensors = load_file(weights)
+        check_weights(tensors, str(weights))
+        model.load_state_dict(tensors)
         return Trained(model, stored["facts"])
     typer.echo(f"training {name}")
     train_ids, valid_ids = (

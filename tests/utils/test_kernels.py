@@ -117,7 +117,11 @@ def test_gaussian_weights_are_softmax_of_squared_distances():
 @pytest.mark.parametrize("masked", [False, True])
 def test_a_kernel_is_what_it_computes(masked):
     """A function around the Gaussian gives what the Gaussian gives, near and far."""
-    queries, keys, values = draw(NUM_QUERIES).float(), draw(NUM_KEYS, seed=1).float(), draw(NUM_KEYS, seed=2).float()
+    queries, keys, values = (
+        draw(NUM_QUERIES).float(),
+        draw(NUM_KEYS, seed=1).float(),
+        draw(NUM_KEYS, seed=2).float(),
+    )
     queries[0] += 17  # where the kernel is 0 for some of the keys, and has few digits for others
     mask = draw(NUM_QUERIES, NUM_KEYS, seed=3) > 0 if masked else None
     named = nadaraya_watson(queries, keys, values, kernel=gaussian, mask=mask)

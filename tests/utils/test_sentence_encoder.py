@@ -1,5 +1,7 @@
 """The sentence encoder on small random weights, against torch's own layers; and the published one, where it is."""
 
+import math
+
 import pytest
 import torch
 from torch import nn
@@ -7,6 +9,7 @@ from torch.nn.functional import normalize
 from torch.testing import assert_close
 
 from utils.corpus.weights import has_network, network_folder
+from utils.errors import NotFiniteError
 from utils.sentence_encoder import SentenceEncoder, read_network
 
 D, HEADS, HIDDEN, LAYERS, WORDS, PLACES = 6, 3, 11, 2, 13, 7
@@ -137,6 +140,15 @@ def test_a_tensor_that_is_not_computed_is_named(name):
         SentenceEncoder(TENSORS | {name: torch.zeros(1)}, num_heads=HEADS)
     harmless = {"pooler.dense.weight": torch.zeros(D, D), "embeddings.position_ids": torch.arange(PLACES)}
     assert SentenceEncoder(TENSORS | harmless, num_heads=HEADS).vectors(SENTENCES).isfinite().all()
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("name", ["embeddings.LayerNorm.bias", "encoder.layer.1.output.dense.weight"])
+def test_a_weight_that_is_not_finite_is_named(name, number):
+    broken = TENSORS | {name: TENSORS[name].clone()}
+    broken[name].flatten()[3] = number
+    with pytest.raises(NotFiniteError, match="has numbers that are not finite"):
+        SentenceEncoder(broken, num_heads=HEADS)
 
 
 def test_a_layer_with_a_number_beyond_the_others_is_not_made():

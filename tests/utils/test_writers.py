@@ -1,4 +1,4 @@
-"""What all searches and writers of the course have in common: NaN is no word, and nobody writes more than was asked for.
+"""What all searches and writers have in common: NaN is no word, and nobody writes more than was asked for.
 
 A function that is new among them is found by its arguments: a model, and the most that may be written.
 """
@@ -151,7 +151,7 @@ def test_what_was_written_before_the_context_ended_is_returned(make, call):
 
 def test_a_prompt_that_is_too_long_is_an_error():
     for call in (generate, write):
-        with pytest.raises(ValueError, match="ids must end at place 11, .* got 15"):
+        with pytest.raises(ValueError, match=r"ids must end at place 11, .* got 15"):
             call(chat(), PROMPT.repeat(1, 3), 4)
 
 

@@ -1,4 +1,4 @@
-"""What holds for all studies: results say by which torch they were made, and no study changes the reader's random numbers."""
+"""What holds for all studies: results say by which torch they were made, and torch's own generator is left alone."""
 
 import ast
 import importlib
@@ -28,14 +28,13 @@ def with_version(content: object, version: str) -> object:
     """The same results as those of another torch."""
     if isinstance(content, dict):
         return {
-            name: version if name == "torch" else with_version(value, version) for name, value in content.items()
+            name: version if name == "torch" else with_version(value, version)
+            for name, value in content.items()
         }
     return content
 
 
-STORED = {
-    file.stem: file for file in sorted(FOLDER.glob("*.json")) if '"torch"' in file.read_text("utf-8")
-}
+STORED = {file.stem: file for file in sorted(FOLDER.glob("*.json")) if '"torch"' in file.read_text("utf-8")}
 
 
 @pytest.mark.parametrize("name", STORED)
