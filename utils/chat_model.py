@@ -21,7 +21,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from torch import Tensor, nn
 
-from utils.attention import DotProductAttention, check_count, check_mask, check_positive
+from utils.attention import DotProductAttention, check_count, check_lengths, check_mask, check_positive
 from utils.errors import CourseError, NotFiniteError, check_weights
 from utils.fast_decoding import GroupedQueryAttention, LayerCache, room_after
 from utils.search import next_word_probabilities
@@ -228,8 +228,8 @@ class ChatModel(nn.Module):
             without: heads that write nothing; each is a layer and a head, counted from 0.
 
         Raises:
-            ValueError: no pieces, more than ``max_len`` with those before, a mask that is not boolean or does not fit,
-                or a head that the model does not have.
+            ValueError: no pieces, one that is not in the vocabulary, more than ``max_len`` with those before, a mask
+                that is not boolean or does not fit, or a head that the model does not have.
         """
         x, cache = self._embed(ids, past), []
         mask, heads = self._mask(ids, past, mask), self._heads(without)
@@ -271,6 +271,7 @@ class ChatModel(nn.Module):
         end = ids.shape[-1] + (0 if past is None else past[0][0].shape[-2])
         if end > self.max_len:
             raise ValueError(f"ids must end at place {self.max_len}, the last of this model, got {end}")
+        check_lengths(0, self.output.out_features - 1, ids=ids)
         return nn.functional.embedding(ids, self.output.weight)
 
     def _mask(self, ids: Tensor, past: list[LayerCache] | None, mask: Tensor | None) -> Tensor | None:
@@ -317,8 +318,8 @@ def write(
             that is not positive.
         FloatingPointError: as :func:`utils.search.next_word_probabilities`.
     """
-    if len(prompt) != 1:
-        raise ValueError(f"prompt must be one text, got {len(prompt)}")
+    if prompt.dim() != 2 or len(prompt) != 1:
+        raise ValueError(f"prompt must be one text, got shape {tuple(prompt.shape)}")
     check_count(0, num_pieces=num_pieces)
     text, unread, past = prompt, prompt, None
     for _ in range(room_after(model, prompt, num_pieces)):

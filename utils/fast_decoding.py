@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from utils.attention import check_count, check_positive, check_width
+from utils.attention import check_count, check_lengths, check_positive, check_width
 from utils.positions import alibi, rotate
 from utils.search import most_probable
 from utils.transformer import FeedForward, Residual, causal_mask, check_heads, sinusoids
@@ -232,9 +232,11 @@ class GPT(nn.Module):
         """The vectors of the words, plus those of their places if the positions are added.
 
         Raises:
-            ValueError: a place below 0, or beyond ``max_len`` for learned positions.
+            ValueError: a word that is not in the vocabulary, or a place below 0, or beyond ``max_len`` for learned
+                positions.
         """
         check_count(0, start=start)
+        check_lengths(0, self.table.num_embeddings - 1, ids=ids)
         num_words, d_model = ids.shape[-1], self.table.embedding_dim
         x = self.table(ids) * math.sqrt(d_model)
         if self.positions == "sinusoids":
@@ -340,10 +342,10 @@ def with_drafts(
 
     Source: Leviathan et al. (2023), algorithm 1, for the most probable word. Explained in chapters/fast_decoding.
     """
-    if len(prompt) != 1:
-        raise ValueError(f"prompt must be one text, got {len(prompt)}")
     check_count(1, num_drafts=num_drafts)
     _check_prompt(prompt, num_words)
+    if len(prompt) != 1:
+        raise ValueError(f"prompt must be one text, got {len(prompt)}")
     words, calls, past = prompt, 0, None
     end = prompt.shape[1] + room_after(model, prompt, num_words)
     while words.shape[1] < end:
@@ -427,8 +429,10 @@ def look_up(words: Int[Tensor, "1 n"], num_drafts: int, *, length: int = 2) -> I
 
 
 def _check_prompt(prompt: Tensor, num_words: int) -> None:
-    if not prompt.shape[1]:
-        raise ValueError(f"prompt must have at least one word, got shape {tuple(prompt.shape)}")
+    if prompt.dim() != 2 or not prompt.shape[1]:
+        raise ValueError(
+            f"prompt must have at least one word, and an axis of texts before, got shape {tuple(prompt.shape)}"
+        )
     check_count(0, num_words=num_words)
 
 

@@ -67,7 +67,8 @@ def nadaraya_watson(
         like an empty row of :func:`utils.attention.masked_softmax`.
 
     Raises:
-        ValueError: a bandwidth that is not one positive number, no key, or shapes or dtypes that do not fit.
+        ValueError: a bandwidth that is not one positive number, no key, a kernel with negative numbers, or shapes
+            or dtypes that do not fit.
 
     >>> x = torch.tensor([0.0, 1.0, 4.0])
     >>> nadaraya_watson(torch.tensor([0.5]), x, torch.tensor([2.0, 4.0, 9.0]), kernel=boxcar)
@@ -81,7 +82,10 @@ def nadaraya_watson(
     if kernel is None:
         weights = _gaussian_weights(distance, bandwidth, mask)
     else:
-        weights = _kernel_weights(kernel(distance / bandwidth), mask)
+        kernel_values = kernel(distance / bandwidth)
+        if kernel_values.shape != distance.shape or (kernel_values < 0).any():
+            raise ValueError("kernel must give a number for each distance, and none below 0")
+        weights = _kernel_weights(kernel_values, mask)
     return torch.tensordot(weights, values, dims=1), weights
 
 

@@ -382,7 +382,7 @@ def link_set(links: Links, *, name: str = "links") -> frozenset[tuple[int, int]]
         name: of the argument, for the error message.
 
     Raises:
-        ValueError: something else than pairs of whole numbers.
+        ValueError: something else than pairs of whole numbers from 0 on.
 
     >>> sorted(link_set([[1, 0], [0, 1]]))
     [(0, 1), (1, 0)]
@@ -390,7 +390,10 @@ def link_set(links: Links, *, name: str = "links") -> frozenset[tuple[int, int]]
     Explained in chapters/alignment.
     """
     try:
-        return frozenset((index(i), index(j)) for i, j in links)
+        pairs = frozenset((index(i), index(j)) for i, j in links)
+        if any(min(pair) < 0 for pair in pairs):
+            raise ValueError("a position is counted from 0")
+        return pairs
     except (TypeError, ValueError) as error:
         raise CourseError(
             f"{name} must be pairs of positions, such as [(0, 0), (1, 2)], got {str(links)[:60]!r}"

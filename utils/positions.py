@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from utils.attention import check_count, check_positive
+from utils.transformer import MAX_PLACES
 
 __all__ = ["alibi", "rotate"]
 
@@ -37,8 +38,8 @@ def rotate(
             neighbour, as in the paper. A trained model needs the convention of its training.
 
     Raises:
-        ValueError: whole numbers, an odd width, fewer than two axes, a place below 0, or a base that is not positive
-            and finite.
+        ValueError: whole numbers, an odd width, fewer than two axes, a place below 0 or beyond 2^24, the last that
+            float32 tells from the next, or a base that is not positive and finite.
 
     >>> rotate(torch.tensor([[1.0, 0.0]]), start=1)  # cos 1 and sin 1
     tensor([[0.5403, 0.8415]])
@@ -49,7 +50,7 @@ def rotate(
         raise ValueError(f"x must have a floating-point dtype, got {x.dtype}")
     if x.dim() < 2 or x.shape[-1] % 2:
         raise ValueError(f"x must have at least two axes and an even width, got shape {tuple(x.shape)}")
-    check_count(0, start=start)
+    check_count(0, MAX_PLACES - x.shape[-2], start=start)
     check_positive(base=base)
     # Places and angles are float32, whatever the default type is: float16 has no place 2049.
     exact = {"dtype": torch.float32, "device": x.device}

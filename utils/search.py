@@ -336,8 +336,10 @@ def _check_logits(logits: Float[Tensor, "*batch vocab"]) -> None:
 
     The largest number of a row is NaN if one of its numbers is.
     """
-    if not logits.is_floating_point():
-        raise ValueError(f"logits must have a floating-point dtype, got {logits.dtype}")
+    if not logits.is_floating_point() or not logits.dim() or not logits.shape[-1]:
+        raise ValueError(
+            f"logits must be fractions, one for each word, got {logits.dtype} of shape {tuple(logits.shape)}"
+        )
     if not logits.amax(dim=-1).isfinite().all():
         raise NotFiniteError(
             "logits must allow a word, and none may be infinite or NaN: a largest one is not finite"

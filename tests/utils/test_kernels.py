@@ -243,6 +243,12 @@ def test_a_bandwidth_must_be_a_positive_number(bandwidth):
     assert str(error.value).endswith(str(number))
 
 
+@pytest.mark.parametrize("kernel", [lambda u: u - 0.5, lambda u: u.sum()])
+def test_a_kernel_gives_a_number_from_0_on_for_each_distance(kernel):
+    with pytest.raises(ValueError, match="kernel must give a number for each distance, and none below 0"):
+        nadaraya_watson(draw(2), draw(3, seed=1), draw(3), kernel=kernel)
+
+
 WIDTHS = r"queries and keys must be numbers \(n,\) or vectors .* of the same width, got "
 LENGTHS = "keys and values must have the same length, at least 1, got shapes "
 

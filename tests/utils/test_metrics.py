@@ -129,6 +129,11 @@ def test_what_is_no_list_is_named(measure, arguments, names):
             measure(*arguments[:place], "a", *arguments[place + 1 :])
 
 
+def test_a_position_is_counted_from_0():
+    with pytest.raises(CourseError, match=r"predicted\[0\] must be pairs of positions"):
+        alignment_error_rate([[(-1, 0)]], LINKS)
+
+
 def test_lengths_and_edges_may_be_any_numbers_that_are_counted():
     expected = bleu_by_length(["a", "b"], [["a"], ["b"]], [3, 11])
     assert bleu_by_length(["a", "b"], [["a"], ["b"]], iter([3, 11]), edges=iter([10, 20])) == expected

@@ -112,7 +112,9 @@ def _probabilities(case: str, large: list[float], small: list[float]) -> Case:
             "accepted": lambda p, q: (q / p).clamp(max=1)
         },
         "this is not yet divided by its sum | Probabilities sum to 1.": {"share": torch.clone},
-        "this is 0 / 0 | Where nothing is missing, return the zeros.": {"share": lambda rest: rest / rest.sum()},
+        "this is 0 / 0 | Where nothing is missing, return the zeros.": {
+            "share": lambda rest: rest / rest.sum()
+        },
         "this is p itself | The drafts have given a part of p already.": {"gap": lambda p, q: p},
         "the difference has the wrong sign | What is missing to p?": {"gap": lambda p, q: q - p},
     },
