@@ -318,8 +318,10 @@ def write(
             that is not positive.
         FloatingPointError: as :func:`utils.search.next_word_probabilities`.
     """
-    if prompt.dim() != 2 or len(prompt) != 1:
-        raise ValueError(f"prompt must be one text, got shape {tuple(prompt.shape)}")
+    if prompt.dim() != 2:
+        raise ValueError(f"prompt must have the axes (batch, pieces), got shape {tuple(prompt.shape)}")
+    if len(prompt) != 1:
+        raise ValueError(f"prompt must be one text, got {len(prompt)}")
     check_count(0, num_pieces=num_pieces)
     text, unread, past = prompt, prompt, None
     for _ in range(room_after(model, prompt, num_pieces)):

@@ -429,10 +429,10 @@ def look_up(words: Int[Tensor, "1 n"], num_drafts: int, *, length: int = 2) -> I
 
 
 def _check_prompt(prompt: Tensor, num_words: int) -> None:
-    if prompt.dim() != 2 or not prompt.shape[1]:
-        raise ValueError(
-            f"prompt must have at least one word, and an axis of texts before, got shape {tuple(prompt.shape)}"
-        )
+    if prompt.dim() != 2:
+        raise ValueError(f"prompt must have the axes (batch, words), got shape {tuple(prompt.shape)}")
+    if not prompt.shape[1]:
+        raise ValueError(f"prompt must have at least one word, got shape {tuple(prompt.shape)}")
     check_count(0, num_words=num_words)
 
 

@@ -235,7 +235,7 @@ def test_where_nothing_is_said():
         (lambda: gpt(positions="learned")(ids(32)), "end at place 31, .* got 32"),
         (lambda: gpt()(ids() + 5), r"ids must lie between 0 and 10, got \d+ to \d+"),
         (lambda: gpt()(ids() - 11), r"ids must lie between 0 and 10, got -\d+ to -\d+"),
-        (lambda: generate(gpt(), ids()[0], 3), r"an axis of texts before, got shape \(7,\)"),
+        (lambda: generate(gpt(), ids()[0], 3), r"the axes \(batch, words\), got shape \(7,\)"),
         (lambda: look_up(ids(5, batch=1), -1), "num_drafts must be at least 0, got -1"),
         (lambda: look_up(ids(5, batch=1), 3, length=0), "length must be at least 1, got 0"),
         (
