@@ -58,7 +58,8 @@ def online_attention(
         The context. Sums are kept in float32 for narrower types.
 
     Raises:
-        ValueError: axes that do not fit, a mask that is not boolean or does not broadcast, or a block below 1.
+        ValueError: whole numbers, axes that do not fit, a mask that is not boolean or does not broadcast, or a block
+            below 1.
 
     >>> online_attention(torch.zeros(1, 2), torch.ones(3, 2), torch.tensor([[1.0], [2.0], [6.0]]), block=2)
     tensor([[3.]])
@@ -154,7 +155,7 @@ def linear_attention(
         Sums are kept in float32 for narrower types.
 
     Raises:
-        ValueError: axes that do not fit, or another number of queries than of keys.
+        ValueError: whole numbers, axes that do not fit, or another number of queries than of keys.
 
     >>> one, x = torch.ones(2, 1), torch.tensor([[2.0], [4.0]])
     >>> linear_attention(one, one, x)[0]
@@ -205,7 +206,7 @@ def recurrent_attention(
         The contexts, and the state after the last position. The state is a sum: for narrower types it is in float32.
 
     Raises:
-        ValueError: axes that do not fit, or another number of queries, gates or rates than of keys.
+        ValueError: whole numbers, axes that do not fit, or another number of queries, gates or rates than of keys.
 
     >>> k, v = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[2.0], [5.0]])
     >>> recurrent_attention(k, k, v)[0], recurrent_attention(k, k, v, rates=torch.ones(2))[0]
@@ -241,6 +242,9 @@ def recurrent_attention(
 
 def _check_sequence(queries: Tensor, keys: Tensor, values: Tensor) -> None:
     check_axes(queries=queries, keys=keys, values=values)
+    for name, tensor in (("queries", queries), ("keys", keys), ("values", values)):
+        if not tensor.is_floating_point():  # the contexts have the dtype of the values
+            raise ValueError(f"{name} must have a floating-point dtype, got {tensor.dtype}")
     if queries.shape[-1] != keys.shape[-1]:
         raise ValueError(
             f"queries and keys must have the same width, got {queries.shape[-1]} and {keys.shape[-1]}"

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from utils.attention import check_count, check_number
 from utils.corpus.vocabulary import BOS, EOS, PAD
+from utils.errors import NotFiniteError
 from utils.seq2seq import EncoderDecoder
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Steps",
     "beam_search",
     "greedy",
+    "most_probable",
     "next_word_probabilities",
 ]
 
@@ -155,6 +157,7 @@ def greedy(
 
     Raises:
         ValueError: ``max_len`` below 1, or a negative ``no_repeat_ngram``.
+        FloatingPointError: logits that are NaN or plus infinity.
 
     Explained in chapters/encoder_decoder.
     """
@@ -230,6 +233,7 @@ def beam_search(
 
     Raises:
         ValueError: ``beam`` or ``max_len`` below 1, or a negative exponent or ``no_repeat_ngram``.
+        FloatingPointError: logits that are NaN or plus infinity.
 
     Source: Graves (2012), algorithm 1, and Bahdanau et al. (2015), section 4.2. Explained in
     chapters/beam_search.
@@ -314,6 +318,7 @@ def _log_probs(
 
     That is padding, the beginning of sentence, and with n > 0 a word that would repeat n words of its hypothesis.
     """
+    _check_logits(logits)
     log_p = logits.float().log_softmax(dim=-1)
     log_p[..., PAD] = log_p[..., BOS] = -torch.inf
     if 0 < n <= written.shape[-1]:
@@ -324,6 +329,37 @@ def _log_probs(
         # which has no word (a negative number) at its end, is not continued.
         log_p.scatter_(-1, torch.where(repeats, ngrams[..., -1], PAD).clamp(min=PAD), -torch.inf)
     return log_p
+
+
+def _check_logits(logits: Float[Tensor, "*batch vocab"]) -> None:
+    """Every search and every writer calls it: where logits are NaN, no word is the best, and torch chooses one anyway.
+
+    The largest number of a row is NaN if one of its numbers is.
+    """
+    if not logits.is_floating_point() or not logits.dim() or not logits.shape[-1]:
+        raise ValueError(
+            f"logits must be fractions, one for each word, got {logits.dtype} of shape {tuple(logits.shape)}"
+        )
+    if not logits.amax(dim=-1).isfinite().all():
+        raise NotFiniteError(
+            "logits must allow a word, and none may be infinite or NaN: a largest one is not finite"
+        )
+
+
+def most_probable(logits: Float[Tensor, "*batch vocab"]) -> Int[Tensor, "*batch"]:
+    """The most probable next word of each row; of equally probable words, the one with the smallest number.
+
+    Raises:
+        ValueError: logits that are whole numbers.
+        FloatingPointError: logits that are NaN or plus infinity, or none that is finite.
+
+    >>> most_probable(torch.tensor([[0.5, 2.0, -1.0], [3.0, 0.0, 3.0]]))
+    tensor([1, 0])
+
+    Explained in chapters/fast_decoding.
+    """
+    _check_logits(logits)
+    return logits.argmax(dim=-1)
 
 
 def next_word_probabilities(
@@ -346,8 +382,9 @@ def next_word_probabilities(
         top_p: probability that the kept words reach together; with 1 all words stay. At least one word is kept.
 
     Raises:
-        ValueError: a temperature that is not positive, a ``top_p`` that is not above 0 and at most 1, or logits among
-            which the largest is not finite, as where all words are excluded.
+        ValueError: a temperature that is not positive, a ``top_p`` that is not above 0 and at most 1, or logits that
+            are whole numbers.
+        FloatingPointError: logits among which the largest is not finite, as where all words are excluded.
 
     >>> logits = torch.tensor([0.5, 0.25, 0.125, 0.125]).log()
     >>> next_word_probabilities(logits, top_p=0.75)
@@ -357,18 +394,18 @@ def next_word_probabilities(
     chapters/gpt.
     """
     if not temperature > 0:
-        raise ValueError(f"temperature must be positive, got {temperature}")
+        raise ValueError(
+            f"temperature must be positive, got {temperature}: with utils.fast_decoding.generate or, for a translator, "
+            "utils.search.greedy, the most probable word is always written"
+        )
     if not 0 < top_p <= 1:
         raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
+    _check_logits(logits)
     dtype = torch.promote_types(logits.dtype, torch.float32)
     eps = max(torch.finfo(logits.dtype).eps, torch.finfo(torch.float32).eps)
     # In float64 so that no rounding of ours decides, and on the CPU because some GPUs have no float64.
     exact = logits.cpu().double()
     largest = exact.amax(dim=-1, keepdim=True)
-    if not largest.isfinite().all():
-        raise ValueError(
-            "logits must allow a word, and none may be infinite or NaN: a largest one is not finite"
-        )
     # The largest logit becomes 0. A very small temperature makes the others minus infinity, but none plus infinity.
     # An infinite one would make minus infinity NaN.
     scaled = ((exact - largest) / temperature).masked_fill(exact == -torch.inf, -torch.inf)

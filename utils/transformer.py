@@ -38,6 +38,10 @@ __all__ = [
 ]
 
 
+#: One more than the last place that float32 tells from the next.
+MAX_PLACES = 2**24
+
+
 def causal_mask(
     num_queries: int, num_keys: int | None = None, *, device=None
 ) -> Bool[Tensor, "queries keys"]:
@@ -78,14 +82,16 @@ def sinusoids(num_positions: int, d_model: int, *, start: int = 0) -> Float[Tens
         start: the first position.
 
     Raises:
-        ValueError: an odd width, or a negative number of vectors or first position.
+        ValueError: an odd width, a negative number of vectors or first position, or positions beyond 2^24, the last
+            that float32 tells from the next.
 
     Source: Vaswani et al. (2017), section 3.5. Explained in chapters/transformer.
     """
     if d_model % 2:
         raise ValueError(f"d_model must be even, got {d_model}")
     check_count(1, d_model=d_model)
-    check_count(0, num_positions=num_positions, start=start)
+    check_count(0, num_positions=num_positions)
+    check_count(0, MAX_PLACES - num_positions, start=start)
     # Places and angles are float32, whatever the default type is: float16 has no place 2049.
     rates = torch.exp(torch.arange(0, d_model, 2, dtype=torch.float32) * (-math.log(10_000) / d_model))
     angles = torch.arange(start, start + num_positions, dtype=torch.float32)[:, None] * rates
@@ -404,6 +410,32 @@ def head_name(layer: int, head: int) -> str:
     'L0H2'
     """
     return f"L{layer}H{head}"
+
+
+def check_heads_of(
+    num_layers: int, num_heads: int, **heads: Iterable[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """The heads that an argument names, each a layer and a head; ValueError for one that a network does not have.
+
+    :meta private:
+
+    >>> check_heads_of(2, 4, without=(0, 3))
+    Traceback (most recent call last):
+    ValueError: without must hold pairs of a layer and a head, such as [(0, 3)], got 0
+    """
+    [(name, pairs)] = heads.items()
+    found = []
+    for pair in pairs:
+        try:
+            layer, head = pair
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{name} must hold pairs of a layer and a head, such as [(0, 3)], got {pair!r}"
+            ) from None
+        check_count(0, num_layers - 1, layer=layer)
+        check_count(0, num_heads - 1, head=head)
+        found.append((layer, head))
+    return found
 
 
 class SourceMemory(NamedTuple):

@@ -1,7 +1,9 @@
 """Measures: sacrebleu as oracle, the alignment error rate by hand and as published."""
 
+import inspect
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -12,7 +14,9 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF
 
 from studies.aligning import parse_links
+from utils import metrics
 from utils.corpus.pairs import DATA_VARIABLE, data_folder
+from utils.errors import CourseError
 from utils.metrics import (
     alignment_error_rate,
     bleu,
@@ -21,6 +25,7 @@ from utils.metrics import (
     diagonal_links,
     links_from_weights,
     paired_bootstrap,
+    reference_streams,
 )
 
 HYPOTHESES = ["They are Russian.", "The cat sat on the mat, I think.", "it rains today"]
@@ -71,14 +76,83 @@ def test_signatures_say_how_it_was_counted():
     [
         ([], [], "hypotheses must hold at least one text"),
         (["a"], [["a"], ["b"]], "must have the same length, got 1 and 2"),
-        (["a", "b"], [["a"], []], r"references\[1\] must be a list of at least one text, got \[\]"),
-        (["a"], ["a"], r"references\[0\] must be a list of at least one text, got 'a'"),
+        (["a", "b"], [["a"], []], r"references\[1\] must hold at least one text, got none"),
+        (["a"], ["a"], r"references\[0\] must be a list, got the text 'a'"),
+        (np.array(["a"]), [["a"]], r"hypotheses must be a list, got ndarray: list\(hypotheses\) makes one"),
+        ((text for text in "a"), [["a"]], "hypotheses must be a list, got generator"),
+        (["a"], np.array([["a"]]), "references must be a list, got ndarray"),
+        (["a"], [np.array(["a"])], r"references\[0\] must be a list, got ndarray"),
+        ([None], [["a"]], r"hypotheses\[0\] must be a text, got None"),
+        (["a", "b"], [["a"], ["b", 3]], r"references\[1\]\[1\] must be a text, got 3"),
     ],
 )
+@pytest.mark.usefixtures("unchecked_shapes")
 def test_mistakes_in_scoring_are_named(hypotheses, references, message):
     for metric in (bleu, chrf):
         with pytest.raises(ValueError, match=message):
             metric(hypotheses, references)
+
+
+LINKS = [[(0, 0)]]
+#: Each measure, its arguments that are right, and which of them are lists.
+MEASURES = [
+    (bleu, (["a"], [["a"]]), ("hypotheses", "references")),
+    (chrf, (["a"], [["a"]]), ("hypotheses", "references")),
+    (bleu_by_length, (["a"], [["a"]], [3]), ("hypotheses", "references")),
+    (paired_bootstrap, (["a"], ["a"], [["a"]]), ("first", "second", "references")),
+    (alignment_error_rate, (LINKS, LINKS, LINKS), ("predicted", "sure", "possible")),
+    (reference_streams, ([["a"]],), ("references",)),
+]
+
+
+def test_all_measures_of_lists_are_here():
+    lists = {}
+    for name in metrics.__all__:
+        public = getattr(metrics, name)
+        parameters = inspect.signature(public).parameters.items() if inspect.isfunction(public) else ()
+        found = [n for n, p in parameters if re.search("Sequence|Reference", str(p.annotation))]
+        if found := tuple(n for n in found if n not in ("lengths", "edges", "links")):
+            lists[name] = found
+    assert lists == {measure.__name__: names for measure, _, names in MEASURES}
+
+
+@pytest.mark.parametrize(("measure", "arguments", "names"), MEASURES)
+@pytest.mark.usefixtures("unchecked_shapes")
+def test_what_is_no_list_is_named(measure, arguments, names):
+    measure(*arguments)
+    for place, name in enumerate(names):
+        for other in (np.array(["a"]), iter(["a"]), 3):
+            wrong = [*arguments[:place], other, *arguments[place + 1 :]]
+            with pytest.raises(CourseError, match=f"{name} must be a list, got {type(other).__name__}"):
+                measure(*wrong)
+        with pytest.raises(CourseError, match=f"{name} must be a list, got the text 'a'"):
+            measure(*arguments[:place], "a", *arguments[place + 1 :])
+
+
+def test_a_position_is_counted_from_0():
+    with pytest.raises(CourseError, match=r"predicted\[0\] must be pairs of positions"):
+        alignment_error_rate([[(-1, 0)]], LINKS)
+
+
+def test_lengths_and_edges_may_be_any_numbers_that_are_counted():
+    expected = bleu_by_length(["a", "b"], [["a"], ["b"]], [3, 11])
+    assert bleu_by_length(["a", "b"], [["a"], ["b"]], iter([3, 11]), edges=iter([10, 20])) == expected
+    assert bleu_by_length(["a", "b"], [["a"], ["b"]], np.array([3, 11])) == expected
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([[0.1, 0.9]], "weights must be a tensor or an array of rows, with a column or more, got list"),
+        (np.ones(3), r"weights must be .* got shape \(3,\)"),
+        (np.ones((3, 0)), r"weights must be .* got shape \(3, 0\)"),
+        (np.array([[0.1, np.nan]]), "weights must be numbers, got NaN"),
+    ],
+)
+@pytest.mark.usefixtures("unchecked_shapes")
+def test_weights_that_link_nothing_are_named(weights, message):
+    with pytest.raises(CourseError, match=message):
+        links_from_weights(weights)
 
 
 def test_the_interval_is_that_of_sacrebleu():

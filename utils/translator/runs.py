@@ -25,7 +25,7 @@ from torch import Tensor
 from utils.corpus.splits import Example
 from utils.corpus.vocabulary import Vocabulary
 from utils.corpus.whole_files import write_whole
-from utils.errors import CourseError, NotFiniteError
+from utils.errors import CourseError, check_weights
 from utils.seq2seq import EncoderDecoder
 from utils.training import History
 from utils.translator.devices import CPU, fastest_products
@@ -262,7 +262,7 @@ def save_run(run: Run, folder: str | Path) -> None:
     """
     folder = Path(folder)
     weights = run.model.state_dict()
-    _check_weights(weights, "the weights after the training")
+    check_weights(weights, "the weights after the training")
     texts = {
         SETTINGS: _to_json(asdict(run.settings)),
         SRC: run.src_vocabulary.to_json(),
@@ -304,7 +304,7 @@ def load_run(folder: str | Path, *, device: torch.device = CPU) -> Run:
         raise CourseError(f"{folder / WEIGHTS} is damaged: {error}") from error
     if (metadata or {}).get("digest") != digest(texts, weights):
         raise CourseError(f"the files in {folder} are damaged or not of one run: restore them or train again")
-    _check_weights(weights, f"{folder / WEIGHTS}")
+    check_weights(weights, f"{folder / WEIGHTS}")
     settings = Settings(**json.loads(texts[0]))
     src_vocabulary, tgt_vocabulary = Vocabulary.load(folder / SRC), Vocabulary.load(folder / TGT)
     model = build_model(settings, len(src_vocabulary), len(tgt_vocabulary))
@@ -327,12 +327,6 @@ def digest(texts: Iterable[bytes], tensors: Mapping[str, Tensor]) -> str:
     for name in sorted(tensors):
         sha256.update(tensors[name].cpu().contiguous().flatten().view(torch.uint8).numpy())
     return sha256.hexdigest()
-
-
-def _check_weights(weights: Mapping[str, Tensor], where: str) -> None:
-    for name, tensor in weights.items():
-        if not tensor.isfinite().all():
-            raise NotFiniteError(f"{where}: {name} has numbers that are not finite; train again")
 
 
 def _to_json(value: object) -> str:

@@ -212,7 +212,7 @@ def test_infinite_parameters_are_neither_saved_nor_loaded(tmp_path, monkeypatch)
         save_run(broken_run, tmp_path / "run")
     assert not (tmp_path / "run").exists()
     with monkeypatch.context() as patch:
-        patch.setattr("utils.translator.runs._check_weights", lambda *_: None)
+        patch.setattr("utils.translator.runs.check_weights", lambda *_: None)
         save_run(broken_run, tmp_path / "run")
     with pytest.raises(FloatingPointError, match=message):
         load_run(tmp_path / "run")

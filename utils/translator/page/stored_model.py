@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from utils.corpus.languages import has_blanks, primary, script
 from utils.corpus.pairs import in_one_script
 from utils.corpus.vocabulary import Vocabulary
+from utils.errors import check_weights
 
 #: Where Unicode has the Chinese characters that people write.
 _HAN = (range(0x3400, 0xA000), range(0xF900, 0xFB00))
@@ -31,9 +32,14 @@ def pack_weights(model: nn.Module, *, exact: bool = False) -> tuple[list[dict[st
     Returns:
         For each parameter its name, rows, columns, dtype (``int8`` or ``float32``) and the start and end of its bytes;
         and all bytes. In int8 the scales of all rows come first, in float32. All numbers are little-endian.
+
+    Raises:
+        FloatingPointError: a parameter that is not a finite number.
     """
     layout, parts, start = [], [], 0
-    for name, parameter in model.state_dict().items():
+    parameters = model.state_dict()
+    check_weights(parameters, "the model")
+    for name, parameter in parameters.items():
         matrix = np.atleast_2d(parameter.detach().cpu().float().numpy())
         is_exact = exact or parameter.dim() == 1
         parts.append(matrix.astype("<f4").tobytes() if is_exact else _rounded(matrix))
@@ -54,7 +60,11 @@ def _rounded(matrix: np.ndarray) -> bytes:
 
 
 def unpack_weights(layout: list[dict[str, Any]], packed: bytes) -> dict[str, Tensor]:
-    """The parameters as the page reads them, in the shapes of the model: the inverse of :func:`pack_weights`."""
+    """The parameters as the page reads them, in the shapes of the model: the inverse of :func:`pack_weights`.
+
+    Raises:
+        FloatingPointError: a parameter that is not a finite number.
+    """
     weights = {}
     for entry in layout:
         rows, columns = entry["rows"], entry["columns"]
@@ -66,6 +76,7 @@ def unpack_weights(layout: list[dict[str, Any]], packed: bytes) -> dict[str, Ten
             numbers = np.frombuffer(part, "<f4").reshape(rows, columns)
         is_vector = ".bias" in entry["name"]
         weights[entry["name"]] = torch.tensor(numbers[0] if is_vector else numbers, dtype=torch.float32)
+    check_weights(weights, "the stored model")
     return weights
 
 
