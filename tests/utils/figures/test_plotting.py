@@ -8,6 +8,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.pylabtools import select_figure_formats
 
 from utils.figures import plotting
 
@@ -125,3 +127,15 @@ def test_a_drawing_brings_its_chinese_letters_only(style):
     _, ax = plt.subplots()
     ax.set_title("cat")
     assert "@font-face" not in next(named(drawing(ax.figure), "style")).text
+
+
+def test_a_notebook_stores_the_drawing_and_no_picture_of_pixels():
+    shell = InteractiveShell.instance()
+    try:
+        select_figure_formats(shell, {"png"})  # as the backend of notebooks does
+        plotting.use_style()
+        stored, _ = shell.display_formatter.format(example())
+    finally:
+        InteractiveShell.clear_instance()
+    assert stored.keys() == {"text/plain", "image/svg+xml"}
+    assert ElementTree.fromstring(stored["image/svg+xml"]).get("class") == "chart"
