@@ -189,7 +189,11 @@ def test_a_single_step_changes_every_group_of_parameters():
     groups = [{"params": [p]} for p in some_model.parameters()]
     optimizer = torch.optim.Adam(groups, lr=99.0)
     options = {"lr": 1.0, "warmup": 0.5, "clip": 1.0, "share": lambda _: 0.25}
-    list(training_steps(some_model, [make_batch([[5]], [[5]])], optimizer, History(), loss=batch_loss, **options))
+    list(
+        training_steps(
+            some_model, [make_batch([[5]], [[5]])], optimizer, History(), loss=batch_loss, **options
+        )
+    )
     assert {group["lr"] for group in optimizer.param_groups} == {0.51 * 0.75}
 
 

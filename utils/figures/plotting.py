@@ -42,6 +42,7 @@ from utils.figures.colours import (  # chapters take them from here
     WEIGHT,
     css_variables,
 )
+from utils.figures.packing import check_shares
 
 #: The colours of weights: transparent is 0, blue is 1, so that 0 is white on paper and dark on a dark page.
 WEIGHTS = LinearSegmentedColormap.from_list("weights", [(WEIGHT, 0.0), (WEIGHT, 1.0)])
@@ -246,17 +247,19 @@ def heatmap(
         colorbar: draw the colour bar. Panels that share a colour bar pass False and call :func:`colorbar_for`.
 
     Raises:
-        ValueError: a number of labels that is not the number of rows or columns.
+        ValueError: a number of labels that is not the number of rows or columns, or weights that are not from 0 to 1.
     """
     num_queries, num_keys = weights.shape
     for name, labels, length in (("queries", queries, num_queries), ("keys", keys, num_keys)):
         if labels is not None and len(labels) != length:
             raise ValueError(f"{name} must have {length} labels, got {len(labels)}")
+    shares = weights.detach().float().cpu().numpy()
+    check_shares("weights", shares)
     if ax is None:
         ax = plt.subplots(figsize=(SIZE[0], max(SIZE[1], 1.4 + 0.21 * num_queries)))[1]
     # Not imshow, which would store a picture of pixels in the SVG: cell (i, j) is the square around (j, i).
     columns, rows = ([edge - 0.5 for edge in range(length + 1)] for length in (num_keys, num_queries))
-    ax.pcolormesh(columns, rows, weights.detach().float().cpu().numpy(), cmap=WEIGHTS, vmin=0, vmax=1)
+    ax.pcolormesh(columns, rows, shares, cmap=WEIGHTS, vmin=0, vmax=1)
     ax.set_ylim(num_queries - 0.5, -0.5)
     if mask is not None:
         for row, column in (~mask).nonzero().tolist():

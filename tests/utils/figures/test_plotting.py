@@ -66,6 +66,14 @@ def test_heatmap_has_a_row_per_query():
     assert ax.get_ylim() == (1.5, -0.5), "the first query is on top"
 
 
+@pytest.mark.parametrize("number", [1.5, -0.5, float("nan")])
+def test_heatmap_refuses_what_is_not_from_0_to_1(number):
+    wrong = weights(2, 3)
+    wrong[1, 2] = number
+    with pytest.raises(ValueError, match=f"'weights' must be numbers from 0 to 1, got {number}"):
+        plotting.heatmap(wrong)
+
+
 def test_heatmap_has_the_names_that_it_is_given():
     ax = plotting.heatmap(
         weights(2, 3), queries=["我", "看"], keys=["I", "see", 7], xlabel="source", ylabel="target"
