@@ -40,6 +40,10 @@ def _rewrite(app: Sphinx, page: str, source: list[str]) -> None:
                 )
             figure["caption"] = cell.source
             continue
+        if description := cell.metadata.get("mystnb", {}).get("image", {}).get("alt"):
+            for output in cell.outputs:  # the text is for builders that show no picture
+                if "image/svg+xml" in output.get("data", {}):
+                    output.data["text/plain"] = description
         if "hide-output" in cell.metadata.get("tags", ()):  # a cell can have two folds: source and output
             names = cell.metadata.setdefault("mystnb", {})
             for verb in ("Show", "Hide"):

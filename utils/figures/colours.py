@@ -33,6 +33,14 @@ COLOURS = {
     "paper": (PAPER, "#121212"),
 }
 
+#: How the pages of books, JupyterLab and VS Code say that they are dark.
+DARK_PAGES = (
+    'html[data-theme="dark"]',
+    'body[data-jp-theme-light="false"]',
+    "body.vscode-dark",
+    'html[theme="dark"]',
+)
+
 
 def css_variables(*, dark: bool) -> str:
     """CSS that sets a variable for each colour, for a light or a dark background.
