@@ -136,7 +136,6 @@ const words = element("fieldset", { class: "words" });
 const spoken = element("output", { class: "spoken", lang: target.lang, translate: "no" });
 const HELP = "The broader a band, the more the decoder looks there. Choose a word to see how it was written.";
 const OF_DOTS = "A dot stands before a piece that continues a word.";
-const nextWords = element("div", { class: "next", role: "group" });
 const caption = element("p", { class: "caption" });
 const step = element("div", { class: "step" });
 
@@ -150,19 +149,6 @@ const PROBLEMS = {
   characters: ({ count, limit }) =>
     `This text has ${count} characters. The page translates at most ${limit}: shorten it.`,
   tokens: ({ count, limit }) => `This text has ${count} tokens. The page translates at most ${limit}: shorten it.`,
-};
-
-// The words that may come next. The focus stays among them, so that a reader without a mouse goes on writing.
-const showNext = ({ anew, choices }) => {
-  const found = JSON.stringify(choices);
-  if (found === nextWords.dataset.found) return;
-  nextWords.dataset.found = found;
-  const focused = nextWords.contains(document.activeElement);
-  const name = anew ? "New sentence" : "Next word";
-  const buttons = choices.map(({ word, text }) => textButton(foreign(source, word), () => writeInField(text)));
-  nextWords.setAttribute("aria-label", name);
-  nextWords.replaceChildren(element("span", { "aria-hidden": "true" }, `${name}:`), ...buttons);
-  if (focused) (buttons[0] ?? field).focus();
 };
 
 // What the reader should know of this translation: paragraphs.
@@ -277,7 +263,6 @@ const show = () => {
 const fail = () => {
   find(".typing").hidden = !result.dataset.beam; // where there has never been an answer
   shown = null;
-  showNext({ choices: [] });
   notes.replaceChildren(element("p", {}, "The translator does not run in this browser."));
   result.replaceChildren(...storedExample);
 };
@@ -339,7 +324,6 @@ const receive = ({ data }) => {
   result.dataset.beam = data.beam;
   result.dataset.milliseconds = Math.round(data.milliseconds);
   show();
-  if (facts.followers) showNext(data.next ?? { choices: [] });
 };
 
 const start = () => {
@@ -352,7 +336,6 @@ const start = () => {
   Object.assign(worker, { onmessage: receive, onerror: fail });
   worker.postMessage({ facts, weights: find("#weights").textContent.trim() });
   find(".typing").hidden = false;
-  if (facts.followers) field.after(nextWords);
   field.addEventListener("input", () => write(field.value));
   document.querySelectorAll(".examples button").forEach((button, k) => {
     button.addEventListener("click", () => writeInField(facts.examples[k]));

@@ -51,37 +51,12 @@ const shown = ({ src, tgt, targetHasBlanks }, srcIds, { ids, weights, choices, f
   finished,
 });
 
-const LAST_LETTERS = new RegExp(`[\\p{L}\\p{M}'${APOSTROPHES}]*$`, "u");
-
-// The words that may follow a text, from `followers` in chapter.py, and the text with each of them.
-// Letters at the end that are no word are the beginning of one. After the end of a sentence a new one begins.
-const nextWords = ({ src, followers, numNext, read }, text) => {
-  const [letters] = text.match(LAST_LETTERS);
-  const begun = read(letters).unknown.length ? letters : "";
-  const written = text.slice(0, text.length - begun.length).trimEnd();
-  const ids = [BOS, ...read(written).ids];
-  const usual = followers[ids.slice(-2).join(" ")] ?? followers[ids.at(-1)];
-  const anew = !usual && !begun && ids.at(-1) > UNK;
-  const before = anew ? "" : written;
-  const usualOrFirst = usual ?? (anew ? followers[BOS] : []);
-  const offered = begun ? new Set([...usualOrFirst, ...src.tokens.keys()]) : usualOrFirst;
-  const fits = (id) => id > UNK && src.tokens[id].toLowerCase().startsWith(begun.toLowerCase());
-  const choices = [...offered].filter(fits).slice(0, numNext);
-  const joined = choices.map((id) => {
-    const token = src.tokens[id];
-    const word = before ? token : token[0].toUpperCase() + token.slice(1);
-    return { word, text: `${before}${blankBefore(src, token, before) ? " " : ""}${word}` };
-  });
-  return { anew, choices: joined };
-};
-
 const answer = async ({ number, text, beam, prefix }) => {
   const { maxCharacters, maxTokens } = translator;
   const numCharacters = [...text].length;
   if (numCharacters > maxCharacters) return { problem: "characters", count: numCharacters, limit: maxCharacters };
   const { ids, unknown } = translator.read(text);
-  const next = translator.followers && nextWords(translator, text);
-  const facts = { numTokens: ids.length, unknown, next };
+  const facts = { numTokens: ids.length, unknown };
   if (!ids.length) return { ...facts, problem: "empty" };
   if (ids.length > maxTokens) return { ...facts, problem: "tokens", count: ids.length, limit: maxTokens };
   const maxLen = maxLenOf(ids.length);
