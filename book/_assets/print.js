@@ -1,12 +1,16 @@
 "use strict";
 
 // Paper is light: the pale letters of a dark page could not be read on it.
-let themeOnScreen = "light";
+(() => {
+  /** @type {string | undefined} */
+  let themeOnScreen = "light";
+  const page = document.documentElement.dataset;
 
-addEventListener("beforeprint", () => {
-  themeOnScreen = document.documentElement.dataset.theme;
-  document.documentElement.dataset.theme = "light";
-});
-addEventListener("afterprint", () => {
-  document.documentElement.dataset.theme = themeOnScreen;
-});
+  addEventListener("beforeprint", () => {
+    themeOnScreen = page.theme;
+    page.theme = "light";
+  });
+  addEventListener("afterprint", () => {
+    page.theme = themeOnScreen;
+  });
+})();

@@ -13,6 +13,8 @@ from built_book import BOOK, CHAPTERS, ROOT, html
 from playwright.sync_api import Browser, Locator, Page, expect
 from windows import PHONE, Visit
 
+from utils.exercises.checking import Wrong, as_number
+
 pytestmark = pytest.mark.browser
 
 WITH_QUESTIONS = [page for page in CHAPTERS if "<!-- quiz " in (ROOT / f"{page}.ipynb").read_text("utf-8")]
@@ -143,6 +145,33 @@ def test_numbers_are_read_as_people_write_them(window: Visit) -> None:
         box.locator("input").first.fill(text)
         page.keyboard.press("Enter")
         expect(box).to_have_attribute("data-state", state)
+    clear(page).press("Enter")
+
+
+#: The same number, as a reader may write it in an exercise or in a question.
+FORMS = ("4096", " 4096.0 ", "+4096", "4.096e3", "8192/2", "8192 / 2", "409600%", "409600 %", "819200/2%")
+NO_NUMBERS = ("four", "%", "4096%%", "1/0", "0/0", "8192//2", "--4096", "4096.0.0")
+
+
+def test_questions_and_exercises_read_the_same_numbers(window: Visit) -> None:
+    page = window.page("chapters/attention_variants")
+    box = page.locator("#quiz-numbers-of-general")
+    field, feedback = box.locator("input").first, box.get_by_role("status")
+    for text in FORMS:
+        assert as_number(text) == 4096, text
+        field.fill(text)
+        page.keyboard.press("Enter")
+        expect(box).to_have_attribute("data-state", "right")
+    for text in NO_NUMBERS:
+        with pytest.raises(Wrong, match="not a number"):
+            as_number(text)
+        field.fill(text)
+        page.keyboard.press("Enter")
+        expect(feedback).to_contain_text("First write a number")
+    assert as_number("\u2212409600%") == -4096
+    field.fill("\u2212409600%")
+    page.keyboard.press("Enter")
+    expect(box).to_have_attribute("data-state", "wrong")
     clear(page).press("Enter")
 
 

@@ -1,14 +1,11 @@
-"""The translator in the chapter on Bahdanau's decoder: the weights of its stored run, and what a reader does."""
+"""The translator in the chapter on Bahdanau's decoder: the weights of its stored run."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 from page_engine import Engine, chapter_page, read_page
-from playwright.sync_api import Browser, Page, expect
-from windows import DESK, Visit
 
 from utils.corpus.batches import make_batch
 from utils.corpus.grammar import join_words
@@ -20,8 +17,7 @@ ROOT = Path(__file__).parents[2]
 CELLS = {
     cell.id: cell for cell in nbformat.read(ROOT / "chapters" / "bahdanau_decoder.ipynb", as_version=4).cells
 }
-PAGE = chapter_page()
-FACTS, WEIGHTS = read_page(PAGE)
+FACTS, WEIGHTS = read_page(chapter_page())
 
 
 @pytest.fixture(scope="module")
@@ -45,35 +41,3 @@ def test_the_stored_weights_write_the_printed_translations(engine):
     found = greedy(model, batch.src, batch.src_lens, max_len=50)
     words = [[FACTS["tgt"]["tokens"][i] for i in hypothesis.tokens] for hypothesis in found]
     assert [join_words(row, "fr") for row in words] == [*printed, of_dog.strip()]
-
-
-# In a browser, opened from the disk
-
-
-@pytest.fixture(scope="module")
-def visit(browser: Browser, tmp_path_factory) -> Iterator[Visit]:
-    place = tmp_path_factory.mktemp("page")
-    (place / "page.html").write_text(PAGE, "utf-8")
-    with Visit(browser, place.as_uri(), **DESK) as visit:
-        yield visit
-
-
-@pytest.fixture
-def page(visit: Visit) -> Page:
-    page = visit.page("page")
-    page.reload()
-    page.locator("#result[data-beam='5']").wait_for()
-    return page
-
-
-@pytest.mark.browser
-def test_words_are_chosen_by_mouse_and_key(page):
-    field, offered = page.get_by_role("textbox"), page.locator(".next button")
-    page.get_by_role("group", name="New sentence").get_by_role("button", name="The").click()
-    expect(field).to_have_value("The")
-    page.get_by_role("group", name="Next word").get_by_role("button", name="woman").click()
-    expect(offered.first).to_be_focused()
-    first = offered.first.inner_text()
-    page.keyboard.press("Enter")
-    expect(field).to_have_value(f"The woman {first}")
-    expect(offered.first).not_to_have_text(first)

@@ -29,17 +29,19 @@ let [model, read, tgt] = [];
 const plain = ({ ids, weights, choices, logProb, finished }) =>
   ({ ids, weights: weights.map((row) => [...row]), choices, logProb, finished });
 const calls = {
-  load: ({ layout, bytes }) => { model = makeModel(unpackWeights(layout, Uint8Array.from(bytes).buffer)); },
+  load: ({ layout, bytes }) => {
+    model = forward.makeModel(forward.unpackWeights(layout, Uint8Array.from(bytes).buffer));
+  },
   search: ({ src, ...options }) => {
-    const search = searching(model, src, options);
+    const search = forward.searching(model, src, options);
     let step = search.next();
     while (!step.done) step = search.next();
     return step.value.map(plain);
   },
-  reads: ({ vocabulary, language }) => { read = makeReader(vocabulary, language); },
+  reads: ({ vocabulary, language }) => { read = tokenizer.makeReader(vocabulary, language); },
   read: (texts) => texts.map(read),
   writes: (vocabulary) => { tgt = vocabulary; },
-  decode: (rows) => rows.map((ids) => decode(tgt, ids)),
+  decode: (rows) => rows.map((ids) => tokenizer.decode(tgt, ids)),
 };
 const call = (name, argument) => JSON.stringify(calls[name](JSON.parse(argument)) ?? null);
 """

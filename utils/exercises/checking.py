@@ -163,14 +163,14 @@ def as_parts(result: object, *names: str) -> Sequence:
 
 
 def as_number(answer: object, *, name: str = "your number") -> float:
-    """The answer as a float: a number, a tensor or list of one number, or text such as "0.25" and "1/4".
+    """The answer as a float: a number, a tensor or list of one number, or text such as "0.25", "1/4" and "25%".
 
     Raises:
         Wrong: it is something else.
     """
     if isinstance(answer, str):
         try:
-            text = "".join(answer.split())
+            text = "".join(answer.split()).replace("−", "-")
             return float(Fraction(text.rstrip("%"))) / (100 if text.endswith("%") else 1)
         except (ValueError, ZeroDivisionError):
             digits = "Write digits alone, without a unit and without commas."

@@ -10,7 +10,7 @@ from utils.figures.colours import DARK_PAGES, css_variables
 from utils.figures.still import DARK_IN_JUPYTERLAB, drawing_script, read
 
 #: The scripts of a figure in a page or a notebook, after those that draw it.
-_IN_PAGES = ("controls", "gestures", "figure")
+_IN_PAGES = ("elements", "nodes", "controls", "gestures", "parts", "figure")
 _VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -25,15 +25,19 @@ def style() -> str:
 
 
 def script(kinds: Sequence[str] | None = None) -> str:
-    """The script of the figures of these kinds, by default of all, as one ES module."""
-    look = f"const PICTURE_STYLE = {json.dumps(read('picture.css'))};"
-    return "\n".join([drawing_script(kinds), look, *(read(f"script/{name}.js") for name in _IN_PAGES)])
+    """The script of the figures of these kinds, by default of all: it offers an object for each of its files."""
+    look = f"const PICTURE_STYLE = {json.dumps(read('picture.css'))};\n"
+    return "".join([drawing_script(kinds), look, *(read(f"script/{name}.js") for name in _IN_PAGES)])
+
+
+def module() -> str:
+    """The script as the ES module that anywidget asks for."""
+    return f"{script()}export default {{ render: figure.render }};\n"
 
 
 def page_script() -> str:
     """One classic script for a page: a module would not load from ``file://``."""
-    drawing = script().replace("export default { render };", "")
-    return f"(() => {{\n{drawing}\n{read('script/page.js')}}})();\n"
+    return f"(() => {{\n{script()}{read('script/page.js')}}})();\n"
 
 
 def view(control) -> dict:
@@ -71,5 +75,5 @@ def control(spec: Mapping, point: Mapping[str, object], check: Callable[[str, ob
                 raise traitlets.TraitError(str(error)) from None
 
     members = {name: GridValue(value).tag(sync=True) for name, value in point.items()}
-    members |= {"_esm": script(), "_css": style(), "spec": traitlets.Dict().tag(sync=True)}
+    members |= {"_esm": module(), "_css": style(), "spec": traitlets.Dict().tag(sync=True)}
     return type("ExplorableWidget", (anywidget.AnyWidget,), members)(spec=spec)

@@ -15,6 +15,7 @@ from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rjsmin import jsmin
 
 from utils.figures.chinese import font_face
 from utils.figures.colours import css_variables
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
 _HERE = files("utils.figures")
 #: The scripts that need no browser, in the order in which they use one another.
-_PURE = ("numbers", "mathematics", "marks", "maps", "gauges")
-#: Comments and indents are for those who read the files, and a page is loaded sooner without them.
-_FOR_READERS = re.compile(r"^ *//[^\n]*\n|^ */\*.*?\*/\n|^ +| // [^\n\"'`]*$", re.MULTILINE | re.DOTALL)
+_PURE = ("texts", "mathematics", "marks", "grips", "maps", "kinds", "gauges", "numbers")
+#: What of a style sheet is for those who read the file: lines of comment, and indents.
+_FOR_READERS = re.compile(r"^ */\*.*?\*/\n|^ +", re.MULTILINE | re.DOTALL)
 #: JupyterLab shows still pictures, and the drawings of ``plotting``, as images, which do not know its theme.
 DARK_IN_JUPYTERLAB = (
     'body[data-jp-theme-light="false"] :is(img.xp-still,img[src*="class%3D%22chart%22"])'
@@ -38,21 +39,25 @@ WIDTH = 720
 
 _IN_PYTHON = """
 let figure = null;
-const open = (spec) => { figure = makeFigure(JSON.parse(spec)); return true; };
+const open = (spec) => { figure = numbers.makeFigure(JSON.parse(spec)); return true; };
 const at = (state) => {
   const { place, moved } = JSON.parse(state);
   figure.moved = moved;
   figure.put(place);
 };
 const sentence = (state) => { at(state); return figure.sentence(); };
-const still = (state, width) => { at(state); return svgText(figure.draw(width)); };
-const numbers = (state, key) => { at(state); return JSON.stringify([...figure.array(key)]); };
+const still = (state, width) => { at(state); return marks.svgText(figure.draw(width)); };
+const array = (state, key) => { at(state); return JSON.stringify([...figure.array(key)]); };
 """
 
 
 def read(name: str, folder: Traversable = _HERE) -> str:
-    """A script or style sheet, by default one of the figures, without comments and indents."""
-    return _FOR_READERS.sub("", (folder / name).read_text(encoding="utf-8"))
+    """A script or style sheet, by default one of the figures, without comments and indents.
+
+    These are for those who read the files, and a page is loaded sooner without them.
+    """
+    text = (folder / name).read_text(encoding="utf-8")
+    return f"{jsmin(text)}\n" if name.endswith(".js") else _FOR_READERS.sub("", text)
 
 
 def drawing_script(kinds: Sequence[str] | None = None) -> str:
@@ -64,13 +69,8 @@ def drawing_script(kinds: Sequence[str] | None = None) -> str:
     if kinds is None:
         files_of_kinds = (path.name for path in (_HERE / "kinds").iterdir())
         kinds = sorted(name.removesuffix(".js") for name in files_of_kinds if name.endswith(".js"))
-    # Each kind has a scope of its own, so that two kinds may give a function the same name.
-    return "\n".join(
-        [
-            *(read(f"script/{name}.js") for name in _PURE),
-            *(f"{{\n{read(f'kinds/{name}.js')}}}" for name in kinds),
-        ]
-    )
+    names = [f"script/{name}" for name in _PURE] + [f"kinds/{name}" for name in kinds]
+    return "".join(read(f"{name}.js") for name in names)
 
 
 @cache
@@ -125,7 +125,7 @@ class Stage:
 
     def numbers(self, state: dict, key: str) -> np.ndarray:
         """An array in a state, flat; also one that the page computes itself."""
-        return np.array(json.loads(self._call("numbers", state, key)))
+        return np.array(json.loads(self._call("array", state, key)))
 
     def picture(self, state: dict, width: float = WIDTH) -> str:
         """The picture in a state as SVG text, with a font for its Chinese characters if it has any."""

@@ -1,51 +1,67 @@
 // Readings, the true curve and the estimate; a query that is dragged, and its weights under the readings.
-kinds.curve = {
-  // The unit of the levels, which their name has in brackets.
-  unit: (figure) => figure.options.y_label.replace(/.*\((.*)\)/, " $1"),
+kinds.curve = (() => {
+  const { circle, dragged, group, hatch, isWide, label, line, path, polyline, rect, round } = marks;
+  const { among, arrows, grip, gripHalf } = grips;
+  const { BOLD, textWidth, tickText } = texts;
+  const { argmin, last } = mathematics;
 
-  draw(figure, width) {
-    const layout = this.layout(figure, width);
+  /**
+   * @typedef {Figure<{ x: number[], y: number[], grid: number[], truth: number[], x_label: string, y_label: string }>} Curve
+   */
+  /** @typedef {ReturnType<typeof curveLayout>} Layout */
+
+  // The unit of the levels, which their name has in brackets.
+  /** @param {Curve} figure */
+  const unitOf = (figure) => figure.options.y_label.replace(/.*\((.*)\)/, " $1");
+
+  /** @param {Curve} figure @param {number} width */
+  const draw = (figure, width) => {
+    const layout = curveLayout(figure, width);
     const { left, right, top, base, asked, handle, readings, follow } = layout;
     // What is not always there stands in a group of its own, so that all other marks keep their places: a finger holds
     // one.
     const marks = [
-      this.axes(figure, layout),
-      group({}, this.gaps(layout)),
-      this.window(layout),
-      this.truth(layout),
+      drawAxes(figure, layout),
+      group({}, drawGaps(layout)),
+      drawWindow(layout),
+      drawTruth(layout),
       line(asked, top - 8, asked, base, { class: "query frame" }),
       readings.map(({ x, tall }) => rect(x - 1.5, base - tall, 3, tall, { class: "weight" })),
-      this.error(figure, layout),
-      this.hours(figure.options.x_label, layout),
+      drawError(figure, layout),
+      drawHours(figure.options.x_label, layout),
       dragged(
         "query",
         (at) => ({ query: follow(at) }),
         rect(left, top - 26, right - left, base - top + 26, { class: "drag instead" }),
       ),
-      group({}, this.edges(layout, figure.controls.bandwidth.values)),
-      this.dots(layout),
-      group({}, this.estimate(layout)),
-      group({}, this.largestWeight(figure, layout)),
+      group({}, drawEdges(layout, figure.controls.bandwidth.values)),
+      drawDots(layout),
+      group({}, drawEstimate(layout)),
+      group({}, drawLargestWeight(figure, layout)),
       grip(handle, top - 26, layout.held, "query"),
       arrows(figure, "query", handle, top - 26, layout.held, follow),
-      group({}, this.answer(figure, layout)),
+      group({}, drawAnswer(figure, layout)),
     ];
     return { width, height: base + 48, marks };
-  },
+  };
 
   // Where everything stands: the frame and its scales, the query with its window, the readings, and both curves.
-  layout(figure, width) {
+  /** @param {Curve} figure @param {number} width */
+  const curveLayout = (figure, width) => {
     const { x, y, grid, truth, x_label } = figure.options;
-    const frame = this.frame(grid, [...y, ...truth], width);
+    const frame = frameOf(grid, [...y, ...truth], width);
     const { left, right, top, base, xOf, yOf, widthOf } = frame;
     const asked = xOf(figure.value("query"));
     const across = widthOf(figure.value("bandwidth")); // one bandwidth to each side
+    /** @param {string} name */
     const shown = (name) => figure.controls[name].labels[figure.place[name]];
     const held = `${x_label} ${shown("query")} ± ${shown("bandwidth")}`;
     const weights = figure.array("weights");
     // Weights have one scale for all bandwidths: the bar of a weight of 1 reaches to the top. None that counts is
     // invisible.
+    /** @param {number} weight */
     const tallOf = (weight) => (weight < 0.002 ? 0 : Math.max(1.5, (base - top - 16) * weight));
+    /** @param {Numbers} levels */
     const pointsOf = (levels) => grid.map((hour, i) => [xOf(hour), yOf(levels[i])]);
     return {
       ...frame,
@@ -54,16 +70,18 @@ kinds.curve = {
       edges: [-1, 1].map((side) => asked + side * across).filter((edge) => edge > left && edge < right),
       held,
       handle: Math.min(Math.max(asked, gripHalf(held)), width - gripHalf(held)),
+      /** @param {number} at */
       follow: (at) => among(at, figure.controls.query.values.map(xOf)),
       readings: x.map((hour, i) => ({ x: xOf(hour), y: yOf(y[i]), weight: weights[i], tall: tallOf(weights[i]) })),
       truth: pointsOf(truth),
       estimate: pointsOf(figure.array("estimate")),
-      ...this.stretches(figure, grid),
+      ...stretchesOf(figure, grid),
     };
-  },
+  };
 
   // The frame of the curves, with their scales; weights stand on a base below it.
-  frame(grid, levels, width) {
+  /** @param {number[]} grid @param {number[]} levels @param {number} width */
+  const frameOf = (grid, levels, width) => {
     const wide = isWide(width);
     const left = 46;
     const right = width - 12;
@@ -73,30 +91,36 @@ kinds.curve = {
     const low = Math.min(...levels);
     const high = Math.max(...levels);
     const reach = (high - low || 1) * 0.08;
-    const first = grid[0];
-    const last = grid.at(-1);
-    const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
-    const xOf = (hour) => left + ((hour - first) / (last - first)) * (right - left);
+    const [first, end] = [grid[0], last(grid)];
+    const hours = Array.from({ length: 5 }, (_, i) => first + (i * (end - first)) / 4);
+    /** @param {number} hour */
+    const xOf = (hour) => left + ((hour - first) / (end - first)) * (right - left);
+    /** @param {number} level */
     const yOf = (level) => bottom - ((level - low + reach) / (high - low + 2 * reach)) * (bottom - top);
-    const widthOf = (span) => ((right - left) * span) / (last - first);
+    /** @param {number} span */
+    const widthOf = (span) => ((right - left) * span) / (end - first);
     return { left, right, top, bottom, base, low, high, hours, xOf, yOf, widthOf };
-  },
+  };
 
   // Stretches with an estimate, and gaps without one, as positions on the grid.
-  stretches(figure, grid) {
+  /** @param {Curve} figure @param {number[]} grid */
+  const stretchesOf = (figure, grid) => {
     const known = figure.array("estimate_known");
+    /** @type {number[][]} */
     const stretches = [];
+    /** @type {number[][]} */
     const gaps = [];
     grid.forEach((_, i) => {
       const runs = known[i] ? stretches : gaps;
       if (!i || !known[i] !== !known[i - 1]) runs.push([]);
-      runs.at(-1).push(i);
+      last(runs).push(i);
     });
     return { stretches, gaps };
-  },
+  };
 
   // The levels, the key, and the line on which the weights stand.
-  axes(figure, { left, right, base, low, high, yOf }) {
+  /** @param {Curve} figure @param {Layout} layout */
+  const drawAxes = (figure, { left, right, base, low, high, yOf }) => {
     const power = 10 ** Math.floor(Math.log10(high - low));
     const first = Math.ceil(low / power);
     const levels = Array.from({ length: Math.floor(high / power) - first + 1 }, (_, i) => (first + i) * power);
@@ -118,46 +142,55 @@ kinds.curve = {
       label("weight", left - 5, base, { class: "weight end" }),
       line(left, base, right, base, { class: "grid" }),
     ];
-  },
+  };
 
   // Hatched to half the way to the next place of the grid: a gap may have a single one.
-  gaps({ gaps, truth, top, bottom }) {
+  /** @param {Layout} layout */
+  const drawGaps = ({ gaps, truth, top, bottom }) => {
+    /** @param {number} i @param {number} side */
     const between = (i, side) => (truth[i][0] + (truth[i + side] ?? truth[i])[0]) / 2;
-    const ends = gaps.map((run) => [between(run[0], -1), between(run.at(-1), 1)]);
+    const ends = gaps.map((run) => [between(run[0], -1), between(last(run), 1)]);
     return ends.map(([from, to]) => hatch(from, top, to - from, bottom - top, 8));
-  },
+  };
 
-  window({ left, right, top, base, asked, across }) {
+  /** @param {Layout} layout */
+  const drawWindow = ({ left, right, top, base, asked, across }) => {
     const from = Math.max(left, asked - across);
     return rect(from, top, Math.min(right, asked + across) - from, base - top, { class: "query window" });
-  },
+  };
 
   // Between the true curve and the estimate an area: the smaller it is, the smaller the error.
-  truth({ stretches, estimate, truth }) {
+  /** @param {Layout} layout */
+  const drawTruth = ({ stretches, estimate, truth }) => {
+    /** @param {number[]} run */
     const outline = (run) => [...run.map((i) => estimate[i]), ...[...run].reverse().map((i) => truth[i])];
     const areas = stretches.map((run) => polyline(outline(run), { class: "apart" }));
     return [group({}, areas), polyline(truth, { class: "truth" })];
-  },
+  };
 
   // The error with its key.
-  error(figure, { right }) {
-    const text = `error ${figure.array("error")[0].toFixed(2)}${this.unit(figure)}`;
+  /** @param {Curve} figure @param {Layout} layout */
+  const drawError = (figure, { right }) => {
+    const text = `error ${figure.array("error")[0].toFixed(2)}${unitOf(figure)}`;
     const left = right - BOLD * textWidth(text, 18);
     return [rect(left - 26, 3, 15, 15, { class: "apart" }), label(text, right, 16, { class: "end big" })];
-  },
+  };
 
   // The hours and the name of their axis, where no grip of the window hangs.
-  hours(name, { hours, base, edges, xOf }) {
+  /** @param {string} name @param {Layout} layout */
+  const drawHours = (name, { hours, base, edges, xOf }) => {
+    /** @param {string} text @param {number} x @param {string} style */
     const below = (text, x, style) => {
       const clear = edges.every((edge) => Math.abs(edge - x) > 13 + textWidth(text) / 2);
       return group({}, clear && label(text, x, base + 16, { class: style }));
     };
     const numbers = hours.map((hour) => below(tickText(hour, hours[1] - hours[0]), xOf(hour), "middle quiet"));
     return [numbers, below(name, xOf((hours[3] + hours[4]) / 2), "middle")];
-  },
+  };
 
   // The edges of the window, one bandwidth away, set the bandwidth. Their grips hang outside of it.
-  edges({ asked, across, edges, top, base, widthOf }, bandwidths) {
+  /** @param {Layout} layout @param {number[]} bandwidths */
+  const drawEdges = ({ asked, across, edges, top, base, widthOf }, bandwidths) => {
     const widths = bandwidths.map(widthOf);
     const inner = Math.max(across - 8, 4);
     return [-1, 1].map((side) => {
@@ -178,33 +211,40 @@ kinds.curve = {
         ],
       );
     });
-  },
+  };
 
   // The readings as dots: the more one weighs, the larger.
-  dots: ({ readings }) =>
-    readings.map(({ x, y, weight }) => circle(x, y, 3 + 6 * Math.sqrt(weight), { class: "value dot" })),
+  /** @param {Layout} layout */
+  const drawDots = ({ readings }) =>
+    readings.map(({ x, y, weight }) => circle(x, y, 3 + 6 * Math.sqrt(weight), { class: "value dot" }));
 
   // A stretch of one place is a line of no length, whose round ends can be seen.
-  estimate({ stretches, estimate }) {
+  /** @param {Layout} layout */
+  const drawEstimate = ({ stretches, estimate }) => {
+    /** @param {number[]} run */
     const pointsOf = (run) => (run.length > 1 ? run : [...run, ...run]).map((i) => estimate[i]);
     return stretches.map((run) => polyline(pointsOf(run), { class: "context curve" }));
-  },
+  };
 
   // The largest weight is written above its bar, of equal ones above that of the nearest reading.
-  largestWeight(figure, { readings, asked, left, right, base }) {
+  /** @param {Curve} figure @param {Layout} layout */
+  const drawLargestWeight = (figure, { readings, asked, left, right, base }) => {
     const tallest = Math.max(...readings.map(({ tall }) => tall));
     const aside = readings.map(({ x, tall }) => (tall === tallest ? Math.abs(x - asked) : Infinity));
     const heaviest = argmin(aside);
     const text = figure.array("weights")[heaviest].toFixed(2);
     const x = Math.min(Math.max(readings[heaviest].x, left + 12), right - 12);
     return tallest > 0 && label(text, x, base - tallest - 4, { class: "middle number weight halo" });
-  },
+  };
 
   // The estimate at the query, if there is one.
-  answer(figure, { asked, yOf }) {
+  /** @param {Curve} figure @param {Layout} layout */
+  const drawAnswer = (figure, { asked, yOf }) => {
     if (!figure.array("height_known")[0]) return [];
     const y = yOf(figure.array("height")[0]);
     const ring = [circle(asked, y, 7, { class: "context" }), circle(asked, y, 3.5, { class: "paper" })];
     return group({}, ring);
-  },
-};
+  };
+
+  return { draw };
+})();

@@ -3,14 +3,13 @@
 ``exported`` writes the page of a run into a file. Explained in chapters/bahdanau_decoder.
 """
 
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import torch
 
 from utils.corpus.grammar import join_words
 from utils.corpus.text_files import refuse_text
-from utils.corpus.vocabulary import BOS, EOS, Vocabulary
+from utils.corpus.vocabulary import EOS, Vocabulary
 from utils.errors import CourseError
 from utils.search import beam_search
 from utils.seq2seq import BahdanauDecoder, EncoderDecoder
@@ -19,10 +18,6 @@ from utils.translator.page.html import content_of, stored_example
 
 #: How the page cuts an English sentence of the grammar into its words: "Mary's" is two, and "The" is "the".
 READING = {"words": "possessives", "firstLetters": "either"}
-#: The most words that are offered as the next one.
-NUM_NEXT = 10
-#: Two words lead to a list of their own if they are followed by a word at least so often.
-OFTEN = 30
 
 
 def live_translator(
@@ -32,7 +27,6 @@ def live_translator(
     *,
     title: str,
     examples: Sequence[Sequence[str]],
-    sentences: Sequence[Sequence[str]] = (),
 ) -> Frame:
     """A page in a frame that translates the reader's own English sentences of :mod:`utils.corpus.grammar` into French.
 
@@ -42,13 +36,11 @@ def live_translator(
         tgt_vocabulary: the French words.
         title: says what the frame holds.
         examples: the words of sentences that the reader can choose; the page opens with the first.
-        sentences: the words of the training sentences, from which the page learns which words to offer next; without
-            them it offers none.
 
     Raises:
         ValueError: another decoder, vocabularies of subwords, no example, or a text in place of a list.
     """
-    refuse_text(examples=examples, sentences=sentences)
+    refuse_text(examples=examples)
     if not isinstance(model.decoder, BahdanauDecoder):
         raise CourseError(f"the page runs a BahdanauDecoder, got a {type(model.decoder).__name__}")
     if not (src_vocabulary.of_words and tgt_vocabulary.of_words):
@@ -74,28 +66,5 @@ def live_translator(
         title=title,
         facts={},
         reading=READING,
-        followers=followers(src_vocabulary.encode(sentences)) or None,
-        numNext=NUM_NEXT,
     )
     return own_translator(title, content, weights)
-
-
-def followers(sentences: Sequence[Sequence[int]]) -> dict[str, list[int]]:
-    """The words that follow a word, or two words, in sentences of token ids, the most frequent first.
-
-    Returns:
-        At most ``NUM_NEXT`` ids under the id of the word before, or under two ids with a blank between them if these
-        two are followed by a word at least ``OFTEN`` times. The beginning of a sentence is the word ``BOS``.
-
-    >>> followers([[4, 5, 6], [4, 5], [4, 6]])
-    {'1': [4], '4': [5, 6], '5': [6]}
-    """
-    counts: defaultdict[str, Counter[int]] = defaultdict(Counter)
-    for sentence in sentences:
-        before = [BOS, *sentence]
-        for place, word in enumerate(sentence):
-            counts[f"{before[place]}"][word] += 1
-            if place:
-                counts[f"{before[place - 1]} {before[place]}"][word] += 1
-    often = {key: words for key, words in counts.items() if " " not in key or words.total() >= OFTEN}
-    return {key: [word for word, _ in words.most_common(NUM_NEXT)] for key, words in often.items()}

@@ -160,7 +160,7 @@ def page_of(content: Content, weights: bytes, *, font: str = "") -> str:
         data=as_json(content),
         weights=base64.b64encode(weights).decode(),
         worker=read("forward.js", "tokenizer.js", "worker.js"),
-        script=around_drawing("page.js", "frame.js"),
+        script=around_drawing("wording.js", "picture.js", "page.js", "frame.js"),
     )
 
 
@@ -204,8 +204,7 @@ def style(*names: str, font: str = "") -> str:
 
 def around_drawing(*names: str) -> str:
     """The scripts with these names in one function, after those of the course's figures, which they draw with."""
-    drawing = figure_script(kinds=["alignment"]).replace("export default { render };", "")
-    return f"(() => {{\n{drawing}\n{{\n{read(*names)}}}\n}})()"
+    return f"(() => {{\n{figure_script(kinds=['alignment'])}{read(*names)}}})()"
 
 
 def read(*names: str) -> str:

@@ -108,7 +108,6 @@ def language_facts(lang: str) -> dict[str, Any]:
         characters = [chr(code) for block in _HAN for code in block]
         converted = in_one_script("\n".join(characters), lang).split("\n")
         facts["simplified"] = {a: b for a, b in zip(characters, converted, strict=True) if a != b}
-        facts["particle"] = "(?!)"  # the script of the page asks for it; this matches nothing
     words = "blanks" if has_blanks(lang) else "characters"
     if primary(lang) == "fr":
         words = "clitics"

@@ -5,26 +5,16 @@ from page_engine import random_model
 from tiny import TRANSFORMER, model, trained_run
 
 from utils.corpus.vocabulary import Vocabulary
-from utils.translator.page.chapter import NUM_NEXT, OFTEN, followers, live_translator
+from utils.translator.page.chapter import live_translator
 
 WORDS = Vocabulary.words([["we", "see", "a", "cat"], ["nous", "voyons", "un", "chat", "."]])
 OPTIONS = {"title": "A translator", "examples": [["we", "see"]]}
-
-
-def test_two_words_lead_to_a_list_of_their_own_if_they_are_frequent():
-    often = [[4, 5, 6]] * (OFTEN - 1) + [[7, 5, word] for word in range(8, 8 + OFTEN)]
-    found = followers(often)
-    assert found["5"][0] == 6
-    assert "4 5" not in found
-    assert found["7 5"] == list(range(8, 8 + NUM_NEXT))
-    assert followers([]) == {}
 
 
 def test_what_the_page_cannot_run_is_refused():
     good = random_model(len(WORDS))
     frame = live_translator(good, WORDS, WORDS, **OPTIONS)._repr_html_()
     assert 'title="A translator"' in frame
-    assert '"followers":null' in frame  # without sentences no words are offered
     with pytest.raises(ValueError, match="runs a BahdanauDecoder, got a TransformerDecoder"):
         live_translator(model(**TRANSFORMER), WORDS, WORDS, **OPTIONS)
     with pytest.raises(ValueError, match="must be of words, got subwords"):
