@@ -4,8 +4,7 @@
 addEventListener("DOMContentLoaded", () => {
   const sidebar = document.querySelector(".bd-sidebar-primary");
   const here = sidebar?.querySelector("li.current.active");
-  if (here) {
-    const { top, height } = here.getBoundingClientRect();
-    sidebar.scrollTop += top - sidebar.getBoundingClientRect().top - (sidebar.clientHeight - height) / 2;
-  }
+  if (!sidebar || !here) return;
+  const { top, height } = here.getBoundingClientRect();
+  sidebar.scrollTop += top - sidebar.getBoundingClientRect().top - (sidebar.clientHeight - height) / 2;
 });
