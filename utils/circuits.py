@@ -12,8 +12,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from utils.attention import check_count, check_width, masked_softmax
-from utils.transformer import causal_mask, check_heads
+from utils.attention import masked_softmax
+from utils.checks import check_count, check_heads, check_width
+from utils.seq2seq import word_vectors
+from utils.transformer import causal_mask
 
 __all__ = [
     "Activations",
@@ -84,7 +86,7 @@ class CausalHeads(nn.Module):
         Raises:
             ValueError: another width than ``d_model``, or a text longer than ``max_len``.
         """
-        check_width("x", x, self.w_q.shape[1])
+        check_width(self.w_q.shape[1], x=x)
         n, max_len = x.shape[-2], self.distance.shape[1]
         if n > max_len:
             raise ValueError(f"x must have at most {max_len} places, got {n}")
@@ -140,10 +142,11 @@ class AttentionOnly(nn.Module):
                 ``(layer, head)`` switches this head off.
 
         Raises:
-            ValueError: a key that names no part of the network, or a tensor of another shape than this part.
+            ValueError: a word that the network does not have, a key that names no part of it, or a tensor of another
+                shape than this part.
         """
         replace = dict(replace or {})
-        x, states, outputs, weights = self.embedding(tokens), [], [], []
+        x, states, outputs, weights = word_vectors(self.embedding, tokens=tokens), [], [], []
         for number, layer in enumerate(self.layers):
             x = _replaced(x, replace, number)
             states.append(x)

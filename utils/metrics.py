@@ -6,7 +6,7 @@ Explained in chapters/measuring and chapters/alignment.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from operator import index
 from typing import Any, NamedTuple
@@ -16,8 +16,8 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import PairedTest
 
+from utils.checks import check_count, check_list, check_lists
 from utils.corpus.languages import has_blanks, primary, script
-from utils.corpus.text_files import refuse_text
 from utils.errors import CourseError
 
 __all__ = [
@@ -137,7 +137,7 @@ def chrf(
 def _corpus_score(
     metric: BLEU | CHRF, hypotheses: Sequence[str], references: References, resamples: int
 ) -> Score:
-    refuse_text(hypotheses=hypotheses, references=references)
+    check_list(hypotheses=hypotheses, references=references)
     if not hypotheses:
         raise CourseError("hypotheses must hold at least one text, got none")
     if len(hypotheses) != len(references):
@@ -146,11 +146,11 @@ def _corpus_score(
             f"got {len(hypotheses)} and {len(references)}"
         )
     for row, accepted in enumerate(references):
-        if isinstance(accepted, str) or not accepted:
+        if isinstance(accepted, str | Iterator) or not accepted:
             raise CourseError(f"references[{row}] must be a list of at least one text, got {accepted!r}")
     streams = reference_streams(references)
     score = metric.corpus_score(list(hypotheses), streams)
-    _check_count(0, resamples=resamples)
+    check_count(0, resamples=resamples)
     interval = None
     if resamples:
         # A test of one system only bootstraps it. corpus_score has n_bootstrap too, but fails where a resample scores
@@ -189,9 +189,7 @@ def reference_streams(references: References) -> list[list[Any]]:
 
     Explained in book/your_translator.
     """
-    refuse_text(references=references)
-    for row, accepted in enumerate(references):
-        refuse_text(**{f"references[{row}]": accepted})
+    check_lists(references=references)
     return [
         [accepted[i] if i < len(accepted) else None for accepted in references]
         for i in range(max(map(len, references)))
@@ -230,13 +228,13 @@ def bleu_by_length(
         ValueError: edges that do not ascend, a negative length or edge, different numbers of lengths and hypotheses, or
             as for :func:`bleu`.
     """
+    check_list(hypotheses=hypotheses, references=references, lengths=lengths, edges=edges)
     for length in lengths:
-        _check_count(0, lengths=length)
+        check_count(0, lengths=length)
     for edge in edges:
-        _check_count(0, edges=edge)
+        check_count(0, edges=edge)
     if list(edges) != sorted(set(edges)):
         raise CourseError(f"edges must ascend, got {list(edges)}")
-    refuse_text(hypotheses=hypotheses, references=references)
     if not len(lengths) == len(hypotheses) == len(references):
         raise CourseError(
             "hypotheses, references and lengths must have the same length, "
@@ -294,7 +292,8 @@ def paired_bootstrap(
 
     Source: Koehn (2004); as implemented in sacrebleu. Explained in chapters/measuring.
     """
-    _check_count(1, resamples=resamples)
+    check_list(first=first, second=second, references=references)
+    check_count(1, resamples=resamples)
     for system in (first, second):
         bleu(system, references, lang=lang)  # checks them
     metrics = {
@@ -348,14 +347,15 @@ def alignment_error_rate(
 
     Source: Och and Ney (2003), section 5. Explained in chapters/alignment.
     """
+    check_list(sure=sure)
     possible = [()] * len(sure) if possible is None else possible
+    sides = {"predicted": predicted, "sure": sure, "possible": possible}
+    check_list(**sides)
     if not len(predicted) == len(sure) == len(possible):
         raise CourseError(
             "predicted, sure and possible must have the same length, "
             f"got {len(predicted)}, {len(sure)} and {len(possible)}"
         )
-    sides = {"predicted": predicted, "sure": sure, "possible": possible}
-    refuse_text(**sides)
     sets = [
         [link_set(links, name=f"{name}[{row}]") for row, links in enumerate(side)]
         for name, side in sides.items()
@@ -413,7 +413,7 @@ def links_from_weights(
     Explained in chapters/alignment.
     """
     if num_tgt is not None:
-        _check_count(0, len(weights), num_tgt=num_tgt)
+        check_count(0, len(weights), num_tgt=num_tgt)
     return frozenset((i, j) for j, i in enumerate(weights[:num_tgt].argmax(1).tolist()))
 
 
@@ -431,16 +431,6 @@ def diagonal_links(num_src: int, num_tgt: int) -> frozenset[tuple[int, int]]:
 
     Explained in chapters/alignment.
     """
-    _check_count(0, num_tgt=num_tgt)
-    _check_count(min(num_tgt, 1), num_src=num_src)
+    check_count(0, num_tgt=num_tgt)
+    check_count(min(num_tgt, 1), num_src=num_src)
     return frozenset(((2 * j + 1) * num_src // (2 * num_tgt), j) for j in range(num_tgt))
-
-
-def _check_count(low: int, high: float = math.inf, /, **counts: int) -> None:
-    # As check_count of utils.attention, which needs torch.
-    for name, count in counts.items():
-        if isinstance(count, bool) or not hasattr(count, "__index__"):
-            raise CourseError(f"{name} must be a whole number, got {count!r}")
-        if not low <= count <= high:
-            limits = f"from {low} to {high}" if high < math.inf else f"at least {low}"
-            raise CourseError(f"{name} must be {limits}, got {count}")

@@ -12,7 +12,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from utils.attention import AdditiveAttention, check_count, check_lengths, check_number
+from utils.attention import AdditiveAttention, length_mask
+from utils.checks import check_batch, check_count, check_number
 
 __all__ = [
     "BahdanauDecoder",
@@ -84,35 +85,15 @@ class Encoder(nn.Module):
             for the backward one.
 
         Raises:
-            ValueError: ``src`` is not a batch, or ``src_lens`` does not hold one length per sentence, each from 1 to n.
+            ValueError: ``src`` is not a batch or has an id outside the vocabulary, or ``src_lens`` does not hold one
+                length per sentence, each from 1 to n.
         """
         check_batch(src, src_lens)
-        embedded = self.dropout(self.embedding(src))
+        embedded = self.dropout(word_vectors(self.embedding, src=src))
         packed = pack_padded_sequence(embedded, src_lens.cpu(), batch_first=True, enforce_sorted=False)
         packed_outputs, state = self.gru(packed)
         outputs, _ = pad_packed_sequence(packed_outputs, batch_first=True, total_length=src.shape[1])
         return outputs, state.unflatten(0, (self.gru.num_layers, -1)).transpose(1, 2)
-
-
-def check_batch(src: Tensor, src_lens: Tensor) -> None:
-    """Raise ValueError unless src is a padded batch and src_lens holds one length per sentence, each in 1..n."""
-    if src.dim() != 2:
-        raise ValueError(f"src must have shape (batch, n), got {tuple(src.shape)}")
-    if not len(src) or src_lens.shape != src.shape[:1]:
-        raise ValueError(
-            f"src_lens must hold one length per sentence, got shape {tuple(src_lens.shape)} for {len(src)} sentences"
-        )
-    if not src.shape[1]:
-        raise ValueError("src must have at least one token per sentence, got none")
-    check_lengths(1, src.shape[1], src_lens=src_lens)
-
-
-def source_mask(src_lens: Int[Tensor, " batch"], num_words: int) -> Bool[Tensor, "batch 1 n"]:
-    """As :func:`utils.attention.length_mask`, without its checks: the encoder has checked these lengths.
-
-    :meta private:
-    """
-    return torch.arange(num_words, device=src_lens.device) < src_lens[:, None, None]
 
 
 class ContextGRUCell(nn.Module):
@@ -169,6 +150,34 @@ class _ConcatGRUCell(nn.GRUCell):
 
     def forward(self, y: Tensor, c: Tensor, s: Tensor) -> Tensor:
         return super().forward(torch.cat([y, c], dim=-1), s)
+
+
+def word_vectors(
+    table: nn.Embedding | Float[Tensor, "vocab d"], /, **words: Int[Tensor, "*batch"]
+) -> Float[Tensor, "*batch d"]:
+    """The row of the table for each word, whose ids are the one argument with a name.
+
+    Only where torch finds no row are the ids looked at, which costs nothing where all is well. (On a graphics processor
+    torch finds this out later, and stops the program with a message of its own.)
+
+    Raises:
+        ValueError: an id that is not from 0 to the size of the vocabulary - 1.
+
+    :meta private:
+
+    >>> word_vectors(torch.eye(3), src=torch.tensor([[0, 3]]))
+    Traceback (most recent call last):
+    ValueError: src must have ids from 0 to 2, for a vocabulary of 3, got 3
+    """
+    [(name, ids)] = words.items()
+    try:
+        return table(ids) if isinstance(table, nn.Module) else nn.functional.embedding(ids, table)
+    except IndexError as error:
+        size = len(table.weight if isinstance(table, nn.Module) else table)
+        outside = ids[(ids < 0) | (ids >= size)]
+        raise ValueError(
+            f"{name} must have ids from 0 to {size - 1}, for a vocabulary of {size}, got {outside[0].item()}"
+        ) from error
 
 
 @runtime_checkable
@@ -291,7 +300,7 @@ class RecurrentDecoder(nn.Module):
         Float[Tensor, "batch t n"] | None,
     ]:
         """``[s_i; y_{i-1}; c_i]`` at each step, which the readout reads; otherwise as :meth:`forward`."""
-        embedded = self.dropout(self.embedding(tgt_in))
+        embedded = self.dropout(word_vectors(self.embedding, tgt_in=tgt_in))
         states, contexts, weights = [], [], []
         for y in embedded.unbind(1):
             context, step_weights = self.attend(state[-1], memory)  # the query is the last layer's s_{i-1}
@@ -367,7 +376,7 @@ class BahdanauDecoder(RecurrentDecoder):
         src_lens: Int[Tensor, " batch"],
     ) -> tuple[Memory, Float[Tensor, "layers batch d"]]:
         """The memory, with the keys projected once, and s_0."""
-        mask = source_mask(src_lens, enc_outputs.shape[1])
+        mask = length_mask(src_lens, enc_outputs.shape[1])
         memory = Memory(enc_outputs, self.attention.project_keys(enc_outputs), mask)
         return memory, self.first_state(enc_state)
 

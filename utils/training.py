@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from utils.attention import check_count, check_number, check_positive
+from utils.checks import check_count, check_number, check_positive
 from utils.corpus.batches import Batch
 from utils.corpus.vocabulary import PAD
 from utils.errors import NotFiniteError
@@ -136,7 +136,7 @@ def fit(
     """Train with teacher forcing: Adam, clipped gradients, a learning rate that rises and then falls to 0.
 
     Args:
-        model: trained in place, and left in evaluation mode.
+        model: trained in place, and left in evaluation mode, also after an error.
         batches: a list, or :class:`utils.corpus.batches.ShuffledBatches`; one pass over them is an epoch.
         epochs: number of passes over the batches.
         loss: a function of the model and a batch; ``utils.fast_training.fast_loss`` gives the same number faster.
@@ -158,22 +158,25 @@ def fit(
     if not 0 < warmup < 1:
         raise ValueError(f"warmup must be a share between 0 and 1, got {warmup}")
     history, num_steps = History(), epochs * len(batches)
-    model.train()
-    with seeded(seed):
-        for _ in training_steps(
-            model,
-            (batch for _ in range(epochs) for batch in batches),
-            torch.optim.Adam(model.parameters()),
-            history,
-            loss=partial(loss, label_smoothing=label_smoothing),
-            share=lambda _seconds: len(history.losses) / num_steps,
-            lr=lr,
-            warmup=warmup,
-            clip=clip,
-        ):
-            if on_step is not None:
-                on_step(history)
-    model.eval()
+    steps = training_steps(
+        model,
+        (batch for _ in range(epochs) for batch in batches),
+        torch.optim.Adam(model.parameters()),
+        history,
+        loss=partial(loss, label_smoothing=label_smoothing),
+        share=lambda _seconds: len(history.losses) / num_steps,
+        lr=lr,
+        warmup=warmup,
+        clip=clip,
+    )
+    try:
+        model.train()
+        with seeded(seed):
+            for _ in steps:
+                if on_step is not None:
+                    on_step(history)
+    finally:
+        model.eval()
     return history
 
 

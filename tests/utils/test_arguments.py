@@ -14,8 +14,6 @@ from torch.testing import assert_close
 from utils.attention import (
     AdditiveAttention,
     CosineAttention,
-    check_count,
-    check_number,
     cosine_scores,
     length_mask,
 )
@@ -27,6 +25,7 @@ from utils.attention_variants import (
     PointerDecoder,
     score_layer,
 )
+from utils.checks import check_count, check_number
 from utils.circuits import AttentionOnly, CausalHeads, at_place, output_value_circuit, query_key_circuit
 from utils.corpus.batches import Batch, ShuffledBatches, batches
 from utils.corpus.vocabulary import PAD

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from utils.corpus.text_files import refuse_text
+from utils.checks import check_list
 from utils.figures.figure import Figure, check_value
 
 
@@ -53,7 +53,7 @@ class Alignment(Figure):
         gauges: tuple[str, Mapping[str, str]] = Figure.gauges,
         **options,
     ):
-        refuse_text(source=source, target=target)
+        check_list(source=source, target=target)
         if gold and list(axes.get("gold_links", [])) != ["hidden", "shown"]:
             raise ValueError('gold links need an axis "gold_links" with the values "hidden" and "shown"')
         for i, j in gold:
@@ -97,7 +97,7 @@ class Alignment(Figure):
             gloss: a translation of each target word.
             options: ``name`` and ``invite``, as for :class:`utils.figures.figure.Figure`.
         """
-        refuse_text(gloss=gloss)
+        check_list(gloss=gloss)
         gold = sorted((j, i) for i, j in links)
         linked = torch.zeros(len(target), len(source), dtype=torch.bool)
         linked[tuple(torch.tensor(gold).T)] = True
