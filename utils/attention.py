@@ -303,7 +303,6 @@ class Attention(nn.Module):
                 not boolean.
         """
         projected_keys = self._projected(keys, projected_keys)
-        check_axes(queries=queries, projected_keys=projected_keys)
         weights = self.weigh(queries, projected_keys, mask)
         return weighted_sum(self.dropout(weights), values), weights
 
@@ -312,7 +311,6 @@ class Attention(nn.Module):
             return projected_keys
         if projected_keys is not None or keys is None:
             raise ValueError("give exactly one of keys and projected_keys")
-        check_axes(keys=keys)
         return self.project_keys(keys)
 
 

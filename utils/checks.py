@@ -102,11 +102,9 @@ def check_floats(**tensors: Any) -> None:
 
     A result in whole numbers would lose its fractions: weights would be 0.
     """
-    import torch
-
     for name, tensor in tensors.items():
-        if not isinstance(tensor, torch.Tensor):
-            raise ValueError(f"{name} must be a tensor, got {_kind(tensor)}: give torch.tensor(...)")
+        if not hasattr(tensor, "is_floating_point"):
+            raise ValueError(f"{name} must be a tensor, got {_kind(tensor)}")
         if not tensor.is_floating_point():
             raise ValueError(f"{name} must be floating-point numbers, got dtype {tensor.dtype}")
 
@@ -151,14 +149,12 @@ def check_lengths(low: int, high: int, /, **tensors: Any) -> None:
 
     for name, lens in tensors.items():
         if not isinstance(lens, torch.Tensor):
-            raise ValueError(
-                f"{name} must be a tensor of integers, got {_kind(lens)}: give torch.tensor(...)"
-            )
+            raise ValueError(f"{name} must be a tensor of integers, got {_kind(lens)}")
         if lens.is_floating_point() or lens.is_complex() or lens.dtype == torch.bool:
             raise ValueError(f"{name} must be integers, got dtype {lens.dtype}")
         if torch.compiler.is_compiling() or not lens.numel():
             continue
-        shortest, longest = torch.stack(lens.aminmax()).tolist()  # one wait for a graphics processor
+        shortest, longest = (int(length) for length in lens.aminmax())
         if shortest < low or longest > high:
             raise ValueError(f"{name} must lie between {low} and {high}, got {shortest} to {longest}")
 
@@ -204,4 +200,4 @@ def check_mask(mask: Any, shape: Sequence[int]) -> None:
 
 
 def _kind(value: object) -> str:
-    return f"an object of type {type(value).__name__}"
+    return f"a value of type {type(value).__name__}"
