@@ -295,8 +295,8 @@ class AttentionDecoder(RecurrentDecoder):
                 "input_feeding needs query='after': with 'before' the unit reads the context anyway"
             )
         reads_context = query == "before" or input_feeding
-        if not reads_context and options.get("cell") == "context":
-            raise ValueError("cell 'context' reads a context: use query='before' or input_feeding=True")
+        if not reads_context and options.get("cell") == "gated":
+            raise ValueError("cell 'gated' reads a context: use query='before' or input_feeding=True")
         super().__init__(
             vocab_size, d_embed, d_hidden, d_enc, d_read=d_enc if reads_context else 0, **options
         )

@@ -17,11 +17,11 @@ from utils.checks import check_batch, check_count, check_number
 
 __all__ = [
     "BahdanauDecoder",
-    "ContextGRUCell",
     "Decoder",
     "Encoder",
     "EncoderDecoder",
     "FixedContextDecoder",
+    "GatedUnit",
     "Memory",
     "RecurrentDecoder",
 ]
@@ -96,7 +96,7 @@ class Encoder(nn.Module):
         return outputs, state.unflatten(0, (self.gru.num_layers, -1)).transpose(1, 2)
 
 
-class ContextGRUCell(nn.Module):
+class GatedUnit(nn.Module):
     r"""The gated unit of Bahdanau et al., in which the reset gate acts before the recurrent product.
 
     .. math::
@@ -142,7 +142,7 @@ class ContextGRUCell(nn.Module):
 
 
 class _ConcatGRUCell(nn.GRUCell):
-    """PyTorch's GRU cell on [y; c], with the arguments of :class:`ContextGRUCell`."""
+    """PyTorch's GRU cell on [y; c], with the arguments of :class:`GatedUnit`."""
 
     def __init__(self, d_input: int, d_context: int, d_hidden: int):
         super().__init__(d_input + d_context, d_hidden)
@@ -239,8 +239,8 @@ class RecurrentDecoder(nn.Module):
         d_read: int | None = None,
     ):
         super().__init__()
-        if cell not in ("gru", "context"):
-            raise ValueError(f"cell must be 'gru' or 'context', got {cell!r}")
+        if cell not in ("gru", "gated"):
+            raise ValueError(f"cell must be 'gru' or 'gated', got {cell!r}")
         sizes = {"vocab_size": vocab_size, "d_embed": d_embed, "d_hidden": d_hidden, "d_enc": d_enc}
         check_count(1, **sizes, d_enc_state=d_enc_state, num_layers=num_layers)
         check_count(0, d_read=d_read)
@@ -249,7 +249,7 @@ class RecurrentDecoder(nn.Module):
         d_read = d_enc if d_read is None else d_read
         self.embedding = nn.Embedding(vocab_size, d_embed)
         self.dropout = nn.Dropout(dropout)
-        first_class = ContextGRUCell if cell == "context" else _ConcatGRUCell
+        first_class = GatedUnit if cell == "gated" else _ConcatGRUCell
         upper_cells = [nn.GRUCell(d_hidden, d_hidden) for _ in range(num_layers - 1)]
         self.cells = nn.ModuleList([first_class(d_embed, d_read, d_hidden), *upper_cells])
         for upper_cell in upper_cells:
@@ -350,7 +350,7 @@ class BahdanauDecoder(RecurrentDecoder):
         d_enc_state: width of one direction of the encoder, whose state gives s_0; ``d_enc // 2`` if None.
         num_layers: stacked recurrent layers, as many as the encoder has; the state of the last one is the query.
         dropout: probability of dropping each number of the embeddings, between layers and of the readout.
-        cell: ``"gru"`` for PyTorch's cell on [y; c], ``"context"`` for the paper's :class:`ContextGRUCell`.
+        cell: ``"gru"`` for PyTorch's cell on [y; c], ``"gated"`` for the paper's :class:`GatedUnit`.
 
     Source: Bahdanau et al. (2015), section 3.1 and appendix A.2. Explained in chapters/bahdanau_decoder.
     """

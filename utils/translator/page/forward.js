@@ -74,7 +74,7 @@ const gruCell = ({ recurrence }, read, states) => {
   });
 };
 
-// The cell of Bahdanau et al., where the reset gate acts before the product: see ContextGRUCell.
+// The cell of Bahdanau et al., where the reset gate acts before the product: see GatedUnit.
 const contextGRUCell = (cell, y, contexts, states) => {
   const read = zipWith(linear(cell.fromInput, y), linear(cell.fromContext, contexts), add);
   const gates = linear(cell.fromState, states).map((products, k) => add(products, read[k]).map(sigmoid));
