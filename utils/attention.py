@@ -211,6 +211,7 @@ def cosine_scores(
     A vector of zeros has no direction; its cosine is 0. Source: Graves et al. (2014), equation 6.
     Explained in chapters/additive_attention and chapters/attention_variants.
     """
+    check_axes(queries=queries, keys=keys)
     return scale * dot_scores(_unit(queries), _unit(keys))
 
 
@@ -434,6 +435,7 @@ def weighted_sum(
 
     Explained in chapters/dot_product_attention.
     """
+    check_axes(weights=weights)
     check_same_length(weights.shape[-1], values)
     _leading_axes(weights=weights, values=values)
     return weights @ values

@@ -188,8 +188,8 @@ def check_mask(mask: Any, shape: Sequence[int]) -> None:
         raise ValueError(f"mask must be boolean (True = may attend), got dtype {mask.dtype}")
     if mask.dim() < len(shape) and any(size != 1 for size in mask.shape[:-2]):
         raise ValueError(
-            f"mask of shape {tuple(mask.shape)} must have as many axes as scores of shape {tuple(shape)}: mask[:, None] "
-            "is for each sentence, the same for all its heads, and mask[None] for each head, the same for all sentences"
+            f"mask of shape {tuple(mask.shape)} must have as many axes as scores of shape {tuple(shape)}: "
+            "mask[:, None] is for each sentence and all its heads, mask[None] for each head and all sentences"
         )
     try:
         mask.expand(*shape)  # far faster than torch.broadcast_shapes

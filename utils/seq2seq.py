@@ -174,10 +174,17 @@ def word_vectors(
         return table(ids) if isinstance(table, nn.Module) else nn.functional.embedding(ids, table)
     except IndexError as error:
         size = len(table.weight if isinstance(table, nn.Module) else table)
-        outside = ids[(ids < 0) | (ids >= size)]
-        raise ValueError(
-            f"{name} must have ids from 0 to {size - 1}, for a vocabulary of {size}, got {outside[0].item()}"
-        ) from error
+        raise outside_vocabulary(size, **words) from error
+
+
+def outside_vocabulary(size: int, /, **words: Int[Tensor, "*batch"]) -> ValueError:
+    """The error that names an argument and its first id for which a vocabulary of this size has no word.
+
+    :meta private:
+    """
+    [(name, ids)] = words.items()
+    first = ids[(ids < 0) | (ids >= size)][0].item()
+    return ValueError(f"{name} must have ids from 0 to {size - 1}, for a vocabulary of {size}, got {first}")
 
 
 @runtime_checkable

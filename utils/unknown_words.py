@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from jaxtyping import Float
 from torch import Tensor
 
-from utils.checks import check_list
+from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import SPECIAL_TOKENS, UNK
 from utils.errors import CourseError
 
@@ -45,7 +45,7 @@ def replace_unknown(
 
     Source: Jean et al. (2015), who take the position from the attention weights, and also ask a dictionary.
     """
-    check_list(tokens=tokens, src_words=src_words)
+    refuse_text(tokens=tokens, src_words=src_words)
     num_rows, num_columns = weights.shape
     if num_rows < len(tokens) or num_columns != len(src_words):
         raise CourseError(
@@ -68,7 +68,7 @@ def point_at_source(
 
     Explained in chapters/attention_variants.
     """
-    check_list(tgt_words=tgt_words, src_words=src_words)
+    refuse_text(tgt_words=tgt_words, src_words=src_words)
     places = {word: j for j, word in reversed(list(enumerate(src_words)))}
     return [
         vocab_size + places[word] if token == UNK and word in places else token
@@ -90,5 +90,5 @@ def read_pointers(
 
     Explained in chapters/attention_variants.
     """
-    check_list(src_words=src_words)
+    refuse_text(src_words=src_words)
     return [src_words[i - vocab_size] if i >= vocab_size else tokens([i])[0] for i in ids]

@@ -41,7 +41,7 @@ from utils.long_sequences import online_attention, window_mask
 from utils.metrics import bleu, bleu_by_length, chrf, diagonal_links, links_from_weights, paired_bootstrap
 from utils.positions import alibi, rotate
 from utils.search import Hypothesis, beam_search, greedy, next_word_probabilities
-from utils.seq2seq import BahdanauDecoder, GatedUnit, Encoder, EncoderDecoder
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, GatedUnit
 from utils.training import fit, seeded, sequence_loss
 from utils.transformer import (
     FeedForward,

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from utils.seq2seq import BahdanauDecoder, GatedUnit, Encoder, EncoderDecoder, FixedContextDecoder
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder, GatedUnit
 
 BOTH = pytest.mark.parametrize("decoder_type", [BahdanauDecoder, FixedContextDecoder])
 

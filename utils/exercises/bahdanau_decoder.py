@@ -10,7 +10,7 @@ from utils.attention import AdditiveAttention, masked_softmax
 from utils.exercises.checking import as_number
 from utils.exercises.tables import Case, against, normal
 from utils.search import greedy
-from utils.seq2seq import BahdanauDecoder, GatedUnit, Encoder, EncoderDecoder
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, GatedUnit
 
 
 def _two_sentences() -> tuple:

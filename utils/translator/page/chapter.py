@@ -4,7 +4,7 @@
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 
@@ -80,7 +80,7 @@ def live_translator(
     return own_translator(title, content, weights)
 
 
-def followers(sentences: Sequence[Sequence[int]]) -> dict[str, list[int]]:
+def followers(sentences: Iterable[Sequence[int]]) -> dict[str, list[int]]:
     """The words that follow a word, or two words, in sentences of token ids, the most frequent first.
 
     Returns:

@@ -12,10 +12,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from utils.checks import check_count, check_list, check_lists, refuse_text
+from utils.attention import check_count
 from utils.corpus.batches import make_batch
 from utils.corpus.languages import has_blanks, primary
 from utils.corpus.pairs import clean, in_one_script, normalise, tokenise
+from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import Vocabulary
 from utils.errors import CourseError
 from utils.fast_training import attention_weights
@@ -60,7 +61,6 @@ def forced_weights(
 
     Source: Bahdanau et al. (2015), section 3.1.
     """
-    check_lists(src_ids=src_ids, tgt_ids=tgt_ids)
     check_count(1, batch_size=batch_size)
     if len(src_ids) != len(tgt_ids):
         raise CourseError(
@@ -177,7 +177,9 @@ def align_pairs(
         ValueError: a sentence of more than ``MAX_TOKENS`` subwords, a text in place of the pairs or of a pair, or a
             run without attention.
     """
-    check_lists(pairs=pairs)
+    refuse_text(pairs=pairs)
+    for row, pair in enumerate(pairs):
+        refuse_text(**{f"pairs[{row}]": pair})
     src, tgt = (
         _read_side([pair[side] for pair in pairs], lang, vocabulary, tokenised=tokenised)
         for side, (lang, vocabulary) in enumerate(
@@ -250,7 +252,7 @@ def detokenise(words: Sequence[str], lang: str) -> tuple[str, list[int]]:
     >>> detokenise(["l'", "homme", "."], "fr")
     ("l'homme.", [2, 7, 8])
     """
-    check_list(words=words)
+    refuse_text(words=words)
     language = primary(lang)
     before = _NO_BLANK_BEFORE.get(language, _NO_BLANK_BEFORE[None])
     after = _NO_BLANK_AFTER.get(language, _NO_BLANK_AFTER[None])
@@ -279,7 +281,7 @@ def text_for_model(words: Sequence[str], lang: str) -> tuple[str, list[int]]:
     >>> text_for_model(["名", "著", "看", "著"], "zh")
     ('名著看着', [1, 2, 3, 4])
     """
-    check_list(words=words)
+    refuse_text(words=words)
     text, ends = detokenise([clean(word, lang) for word in words], lang)
     # What a Chinese character becomes can depend on its neighbours; their number stays.
     return in_one_script(text, lang), ends
