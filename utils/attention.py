@@ -382,6 +382,7 @@ class CosineAttention(Attention):
         self, queries: Float[Tensor, "*batch queries d"], projected_keys: Float[Tensor, "*batch keys d"]
     ) -> Float[Tensor, "*batch queries keys"]:
         """See :func:`cosine_scores`."""
+        check_axes(queries=queries)
         return cosine_scores(queries, projected_keys, scale=self.log_scale.exp().to(queries.dtype))
 
 

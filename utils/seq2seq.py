@@ -169,7 +169,7 @@ def word_vectors(
     Traceback (most recent call last):
     ValueError: src must have ids from 0 to 2, for a vocabulary of 3, got 3
     """
-    [(name, ids)] = words.items()
+    [ids] = words.values()
     try:
         return table(ids) if isinstance(table, nn.Module) else nn.functional.embedding(ids, table)
     except IndexError as error:
