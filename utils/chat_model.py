@@ -21,10 +21,12 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from torch import Tensor, nn
 
-from utils.attention import DotProductAttention, check_count, check_lengths, check_mask, check_positive
+from utils.attention import DotProductAttention
+from utils.checks import check_count, check_mask, check_positive
 from utils.errors import CourseError, NotFiniteError, check_weights
 from utils.fast_decoding import GroupedQueryAttention, LayerCache, room_after
 from utils.search import next_word_probabilities
+from utils.seq2seq import word_vectors
 from utils.transformer import causal_mask, check_heads_of
 
 __all__ = ["ChatLayer", "ChatModel", "ChatTemplate", "Reading", "SwiGLU", "read_chat_model", "write"]
@@ -271,8 +273,7 @@ class ChatModel(nn.Module):
         end = ids.shape[-1] + (0 if past is None else past[0][0].shape[-2])
         if end > self.max_len:
             raise ValueError(f"ids must end at place {self.max_len}, the last of this model, got {end}")
-        check_lengths(0, self.output.out_features - 1, ids=ids)
-        return nn.functional.embedding(ids, self.output.weight)
+        return word_vectors(self.output.weight, ids=ids)
 
     def _mask(self, ids: Tensor, past: list[LayerCache] | None, mask: Tensor | None) -> Tensor | None:
         """What each piece may attend to; None for one new piece that may attend to all."""

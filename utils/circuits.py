@@ -12,8 +12,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from utils.attention import check_count, check_lengths, check_width, masked_softmax
-from utils.transformer import causal_mask, check_heads, check_heads_of
+from utils.attention import masked_softmax
+from utils.checks import check_count, check_heads, check_width
+from utils.seq2seq import word_vectors
+from utils.transformer import causal_mask, check_heads_of
 
 __all__ = [
     "Activations",
@@ -84,7 +86,7 @@ class CausalHeads(nn.Module):
         Raises:
             ValueError: another width than ``d_model``, or a text longer than ``max_len``.
         """
-        check_width("x", x, self.w_q.shape[1])
+        check_width(self.w_q.shape[1], x=x)
         n, max_len = x.shape[-2], self.distance.shape[1]
         if n > max_len:
             raise ValueError(f"x must have at most {max_len} places, got {n}")
@@ -140,14 +142,13 @@ class AttentionOnly(nn.Module):
                 ``(layer, head)`` switches this head off.
 
         Raises:
-            ValueError: a word that is not in the vocabulary, a key that names no part of the network, or a tensor of
-                another shape than this part.
+            ValueError: a word that the network does not have, a key that names no part of it, or a tensor of another
+                shape than this part.
         """
         if not isinstance(replace, Mapping | None):  # a list of pairs would be read as keys and numbers
             raise ValueError(f"replace must be a dict of layers and heads, got {type(replace).__name__}")
-        check_lengths(0, self.embedding.num_embeddings - 1, tokens=tokens)
         replace = dict(replace or {})
-        x, states, outputs, weights = self.embedding(tokens), [], [], []
+        x, states, outputs, weights = word_vectors(self.embedding, tokens=tokens), [], [], []
         for number, layer in enumerate(self.layers):
             x = _replaced(x, replace, number)
             states.append(x)

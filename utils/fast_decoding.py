@@ -13,10 +13,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from utils.attention import check_count, check_lengths, check_positive, check_width
+from utils.checks import check_count, check_heads, check_positive, check_width
 from utils.positions import alibi, rotate
 from utils.search import most_probable
-from utils.transformer import FeedForward, Residual, causal_mask, check_heads, sinusoids
+from utils.seq2seq import word_vectors
+from utils.transformer import FeedForward, Residual, causal_mask, sinusoids
 
 __all__ = [
     "GPT",
@@ -118,7 +119,7 @@ class GroupedQueryAttention(nn.Module):
         self, x: Float[Tensor, "*batch n d_model"], *, start: int = 0
     ) -> tuple[Float[Tensor, "*batch heads n d"], Tensor, Tensor]:
         """Queries, keys and values of words from place ``start`` on, those of rotary positions already turned."""
-        check_width("x", x, self.w_q.in_features)
+        check_width(self.w_q.in_features, x=x)
         parts = (layer(x).unflatten(-1, (-1, self.d_head)) for layer in (self.w_q, self.w_k, self.w_v))
         queries, keys, values = (part.transpose(-3, -2) for part in parts)
         if self.positions == "rotary":
@@ -236,9 +237,8 @@ class GPT(nn.Module):
                 positions.
         """
         check_count(0, start=start)
-        check_lengths(0, self.table.num_embeddings - 1, ids=ids)
         num_words, d_model = ids.shape[-1], self.table.embedding_dim
-        x = self.table(ids) * math.sqrt(d_model)
+        x = word_vectors(self.table, ids=ids) * math.sqrt(d_model)
         if self.positions == "sinusoids":
             x = x + sinusoids(num_words, d_model, start=start).to(x)
         elif self.positions == "learned":

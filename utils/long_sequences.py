@@ -12,7 +12,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from utils.attention import check_axes, check_count, check_mask, power_below, scaled_dot_scores, widened
+from utils.attention import power_below, scaled_dot_scores, widened
+from utils.checks import check_axes, check_count, check_mask, check_same_length
 from utils.transformer import causal_mask
 
 __all__ = [
@@ -241,18 +242,12 @@ def recurrent_attention(
 
 
 def _check_sequence(queries: Tensor, keys: Tensor, values: Tensor) -> None:
-    check_axes(queries=queries, keys=keys, values=values)
-    for name, tensor in (("queries", queries), ("keys", keys), ("values", values)):
-        if not tensor.is_floating_point():  # the contexts have the dtype of the values
-            raise ValueError(f"{name} must have a floating-point dtype, got {tensor.dtype}")
+    check_axes(queries=queries, keys=keys)
     if queries.shape[-1] != keys.shape[-1]:
         raise ValueError(
             f"queries and keys must have the same width, got {queries.shape[-1]} and {keys.shape[-1]}"
         )
-    if keys.shape[-2] != values.shape[-2]:
-        raise ValueError(
-            f"keys and values must have the same length, got {keys.shape[-2]} and {values.shape[-2]}"
-        )
+    check_same_length(keys.shape[-2], values)
 
 
 def _check_pairs(queries: Tensor, keys: Tensor, values: Tensor) -> None:

@@ -16,8 +16,8 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import PairedTest
 
+from utils.checks import check_count, check_list
 from utils.corpus.languages import has_blanks, primary, script
-from utils.corpus.text_files import refuse_text
 from utils.errors import CourseError
 
 __all__ = [
@@ -137,7 +137,7 @@ def chrf(
 def _corpus_score(
     metric: BLEU | CHRF, hypotheses: Sequence[str], references: References, resamples: int
 ) -> Score:
-    _check_lists(hypotheses=hypotheses, references=references)
+    check_list(hypotheses=hypotheses, references=references)
     if not hypotheses:
         raise CourseError("hypotheses must hold at least one text, got none")
     if len(hypotheses) != len(references):
@@ -147,13 +147,13 @@ def _corpus_score(
         )
     _check_texts(hypotheses=hypotheses)
     for row, accepted in enumerate(references):
-        _check_lists(**{f"references[{row}]": accepted})
+        check_list(**{f"references[{row}]": accepted})
         if not accepted:
             raise CourseError(f"references[{row}] must hold at least one text, got none")
         _check_texts(**{f"references[{row}]": accepted})
     streams = reference_streams(references)
     score = metric.corpus_score(list(hypotheses), streams)
-    _check_count(0, resamples=resamples)
+    check_count(0, resamples=resamples)
     interval = None
     if resamples:
         # A test of one system only bootstraps it. corpus_score has n_bootstrap too, but fails where a resample scores
@@ -192,9 +192,9 @@ def reference_streams(references: References) -> list[list[Any]]:
 
     Explained in book/your_translator.
     """
-    _check_lists(references=references)
+    check_list(references=references)
     for row, accepted in enumerate(references):
-        _check_lists(**{f"references[{row}]": accepted})
+        check_list(**{f"references[{row}]": accepted})
     return [
         [accepted[i] if i < len(accepted) else None for accepted in references]
         for i in range(max(map(len, references), default=0))
@@ -235,12 +235,12 @@ def bleu_by_length(
     """
     lengths, edges = list(lengths), list(edges)
     for length in lengths:
-        _check_count(0, lengths=length)
+        check_count(0, lengths=length)
     for edge in edges:
-        _check_count(0, edges=edge)
+        check_count(0, edges=edge)
     if edges != sorted(set(edges)):
         raise CourseError(f"edges must ascend, got {edges}")
-    _check_lists(hypotheses=hypotheses, references=references)
+    check_list(hypotheses=hypotheses, references=references)
     if not len(lengths) == len(hypotheses) == len(references):
         raise CourseError(
             "hypotheses, references and lengths must have the same length, "
@@ -298,8 +298,8 @@ def paired_bootstrap(
 
     Source: Koehn (2004); as implemented in sacrebleu. Explained in chapters/measuring.
     """
-    _check_count(1, resamples=resamples)
-    _check_lists(first=first, second=second)
+    check_count(1, resamples=resamples)
+    check_list(first=first, second=second, references=references)
     for system in (first, second):
         bleu(system, references, lang=lang)  # checks them
     metrics = {
@@ -353,9 +353,9 @@ def alignment_error_rate(
 
     Source: Och and Ney (2003), section 5. Explained in chapters/alignment.
     """
-    _check_lists(predicted=predicted, sure=sure)
+    check_list(predicted=predicted, sure=sure)
     possible = [()] * len(sure) if possible is None else possible
-    _check_lists(possible=possible)
+    check_list(possible=possible)
     if not len(predicted) == len(sure) == len(possible):
         raise CourseError(
             "predicted, sure and possible must have the same length, "
@@ -427,7 +427,7 @@ def links_from_weights(
         got = type(weights).__name__ if shape is None else f"shape {tuple(shape)}"
         raise CourseError(f"weights must be a tensor or an array of rows, with a column or more, got {got}")
     if num_tgt is not None:
-        _check_count(0, len(weights), num_tgt=num_tgt)
+        check_count(0, len(weights), num_tgt=num_tgt)
     if (weights[:num_tgt] != weights[:num_tgt]).any():  # the largest would be the first NaN
         raise CourseError("weights must be numbers, got NaN")
     return frozenset((i, j) for j, i in enumerate(weights[:num_tgt].argmax(1).tolist()))
@@ -447,17 +447,9 @@ def diagonal_links(num_src: int, num_tgt: int) -> frozenset[tuple[int, int]]:
 
     Explained in chapters/alignment.
     """
-    _check_count(0, num_tgt=num_tgt)
-    _check_count(min(num_tgt, 1), num_src=num_src)
+    check_count(0, num_tgt=num_tgt)
+    check_count(min(num_tgt, 1), num_src=num_src)
     return frozenset(((2 * j + 1) * num_src // (2 * num_tgt), j) for j in range(num_tgt))
-
-
-def _check_lists(**arguments: object) -> None:
-    refuse_text(**arguments)
-    for name, value in arguments.items():
-        # An array cannot say whether it is empty as a list does, and an iterator is used up when it is read once.
-        if not isinstance(value, Sequence):
-            raise CourseError(f"{name} must be a list, got {type(value).__name__}: list({name}) makes one")
 
 
 def _check_texts(**arguments: Sequence[str]) -> None:
@@ -465,13 +457,3 @@ def _check_texts(**arguments: Sequence[str]) -> None:
         for row, text in enumerate(texts):
             if not isinstance(text, str):
                 raise CourseError(f"{name}[{row}] must be a text, got {text!r}")
-
-
-def _check_count(low: int, high: float = math.inf, /, **counts: int) -> None:
-    # As check_count of utils.attention, which needs torch.
-    for name, count in counts.items():
-        if isinstance(count, bool) or not hasattr(count, "__index__"):
-            raise CourseError(f"{name} must be a whole number, got {count!r}")
-        if not low <= count <= high:
-            limits = f"from {low} to {high}" if high < math.inf else f"at least {low}"
-            raise CourseError(f"{name} must be {limits}, got {count}")

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from utils.attention import check_count, check_positive
+from utils.checks import check_count, check_positive
 from utils.transformer import MAX_PLACES
 
 __all__ = ["alibi", "rotate"]

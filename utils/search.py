@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from utils.attention import check_count, check_number
+from utils.checks import check_count, check_number
 from utils.corpus.vocabulary import BOS, EOS, PAD
 from utils.errors import NotFiniteError
 from utils.seq2seq import EncoderDecoder

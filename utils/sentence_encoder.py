@@ -16,11 +16,11 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from utils.attention import check_count
+from utils.attention import length_mask
+from utils.checks import check_batch, check_count, check_lists
 from utils.corpus.batches import pad_ids
-from utils.corpus.text_files import refuse_text
 from utils.errors import NotFiniteError, check_weights
-from utils.seq2seq import check_batch, source_mask
+from utils.seq2seq import word_vectors
 from utils.transformer import EncoderLayer, check_heads_of
 
 __all__ = ["SentenceEncoder", "read_network"]
@@ -96,14 +96,14 @@ class SentenceEncoder(nn.Module):
             src_lens: number of pieces of each sentence, 1 to n.
 
         Raises:
-            ValueError: ``src_lens`` does not hold one length per sentence, or a sentence has more pieces than there are
-                places.
+            ValueError: ``src_lens`` does not hold one length per sentence, a sentence has more pieces than there are
+                places, or the network does not have a piece.
         """
         check_batch(src, src_lens)
         if src.shape[1] > self.places.num_embeddings:
             raise ValueError(f"a sentence may have {self.places.num_embeddings} pieces, got {src.shape[1]}")
-        mask, weights = source_mask(src_lens, src.shape[1]), []
-        h = self.norm(self.words(src) + self.places.weight[: src.shape[1]])
+        mask, weights = length_mask(src_lens, src.shape[1]), []
+        h = self.norm(word_vectors(self.words, src=src) + self.places.weight[: src.shape[1]])
         for layer in self.layers:
             h, of_layer = layer(h, mask, need_weights=need_weights)
             weights.append(of_layer)
@@ -139,9 +139,8 @@ class SentenceEncoder(nn.Module):
                 there are places.
         """
         check_count(1, batch_size=batch_size)
-        refuse_text(sentences=sentences)
+        check_lists(sentences=sentences)
         for row, pieces in enumerate(sentences):
-            refuse_text(**{f"sentences[{row}]": pieces})
             if not 1 <= len(pieces) <= self.places.num_embeddings:
                 raise ValueError(
                     f"sentences[{row}] must hold 1 to {self.places.num_embeddings} pieces, got {len(pieces)}"
@@ -153,7 +152,7 @@ class SentenceEncoder(nn.Module):
             src_lens = torch.tensor([len(sentences[row]) for row in rows], device=result.device)
             src = pad_ids([sentences[row] for row in rows]).to(result.device)
             h, _ = self(src, src_lens)
-            real = source_mask(src_lens, src.shape[1]).to(h).transpose(1, 2)
+            real = length_mask(src_lens, src.shape[1]).to(h).transpose(1, 2)
             result[rows] = normalize((h * real).sum(dim=1) / src_lens[:, None], dim=-1)
         return result
 

@@ -14,8 +14,6 @@ from torch.testing import assert_close
 from utils.attention import (
     AdditiveAttention,
     CosineAttention,
-    check_count,
-    check_number,
     cosine_scores,
     length_mask,
 )
@@ -27,6 +25,7 @@ from utils.attention_variants import (
     PointerDecoder,
     score_layer,
 )
+from utils.checks import check_count, check_number
 from utils.circuits import AttentionOnly, CausalHeads, at_place, output_value_circuit, query_key_circuit
 from utils.corpus.batches import Batch, ShuffledBatches, batches
 from utils.corpus.vocabulary import PAD
@@ -42,7 +41,7 @@ from utils.long_sequences import online_attention, window_mask
 from utils.metrics import bleu, bleu_by_length, chrf, diagonal_links, links_from_weights, paired_bootstrap
 from utils.positions import alibi, rotate
 from utils.search import Hypothesis, beam_search, greedy, next_word_probabilities
-from utils.seq2seq import BahdanauDecoder, ContextGRUCell, Encoder, EncoderDecoder
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, GatedUnit
 from utils.training import fit, seeded, sequence_loss
 from utils.transformer import (
     FeedForward,
@@ -128,7 +127,7 @@ COUNTS = [
     (of(Encoder, **RECURRENT), {"vocab_size": 1, "d_embed": 1, "d_hidden": 1, "num_layers": 1}),
     (of(BahdanauDecoder, **DECODER), {"vocab_size": 1, "d_embed": 1, "d_hidden": 1, "d_enc": 1, "d_enc_state": 1,
                                       "num_layers": 1, "d_read": 0}),
-    (of(ContextGRUCell, d_input=2, d_context=3, d_hidden=5), {"d_input": 1, "d_context": 0, "d_hidden": 1}),
+    (of(GatedUnit, d_input=2, d_context=3, d_hidden=5), {"d_input": 1, "d_context": 0, "d_hidden": 1}),
     (of(with_beam), {"beam": 1, "max_len": 1, "no_repeat_ngram": 0}),
     (of(partial(greedy, translator(), torch.tensor([[4]]), torch.tensor([1])), max_len=3),
      {"max_len": 1, "no_repeat_ngram": 0}),

@@ -1,7 +1,7 @@
 """Lines of text from files and pipes, and what a file looks like that is not text of the kind that is wanted.
 
 All text of a user is read here: UTF-8 with or without a byte-order mark, and UTF-16 with one. ``pairs`` makes rows of
-the lines. Functions of texts check here that they got a list, and whole characters.
+the lines. Functions of texts check here that they got whole characters.
 Explained in book/data_and_licences.
 """
 
@@ -13,6 +13,7 @@ from functools import partial
 from io import BufferedIOBase, BytesIO
 from itertools import chain
 
+from utils.checks import refuse_text
 from utils.errors import CourseError
 
 #: The largest number of bytes in a line, which holds two of the longest sentences in any script and an attribution.
@@ -121,24 +122,6 @@ def _decoded(line: bytes, is_utf16: bool) -> str | ValueError:
         if is_utf16:
             return ValueError(f"character {len(line[: error.start].decode()) + 1} is not UTF-16")
         return ValueError(f"byte {error.start + 1} is not UTF-8; {_CONVERT}")
-
-
-def refuse_text(**arguments: object) -> None:
-    """Raise an error if an argument is a text where a list is meant: each of its characters would count as an item.
-
-    Raises:
-        ValueError: with the name of the argument.
-
-    >>> refuse_text(sentences=["I see."])
-    >>> refuse_text(sentences="I see.")
-    Traceback (most recent call last):
-    utils.errors.CourseError: sentences must be a list, got the text 'I see.'
-
-    Explained in book/your_translator.
-    """
-    for name, value in arguments.items():
-        if isinstance(value, str):
-            raise CourseError(f"{name} must be a list, got the text {value[:40]!r}")
 
 
 def check_characters(texts: Iterable[str]) -> None:

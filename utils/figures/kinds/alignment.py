@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from utils.corpus.text_files import refuse_text
+from utils.checks import check_list
 from utils.figures.figure import Figure, check_pair
 
 
@@ -53,7 +53,7 @@ class Alignment(Figure):
         gauges: tuple[str, Mapping[str, str]] = Figure.gauges,
         **options,
     ):
-        refuse_text(source=source, target=target)
+        check_list(source=source, target=target)
         if gold and list(axes.get("gold_links", [])) != ["hidden", "shown"]:
             raise ValueError('gold links need an axis "gold_links" with the values "hidden" and "shown"')
         for i, j in gold:
@@ -99,7 +99,7 @@ class Alignment(Figure):
         Raises:
             ValueError: no gold link, or one beyond the sentences.
         """
-        refuse_text(gloss=gloss)
+        check_list(gloss=gloss)
         gold = sorted((j, i) for i, j in links)
         if not gold:
             raise ValueError("links must hold at least one gold link, got none")

@@ -20,13 +20,14 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from utils.checks import check_positive
 from utils.corpus.batches import Batch, ShuffledBatches
 from utils.corpus.batches import batches as in_batches
 from utils.corpus.whole_files import write_whole
 from utils.errors import CourseError, check_weights
 from utils.fast_training import fast_loss
 from utils.seq2seq import EncoderDecoder
-from utils.training import History, Ids, check_positive, seeded, training_steps
+from utils.training import History, Ids, seeded, training_steps
 from utils.translator.training.distributed import ALONE, Processes
 
 #: The state of a training: the states of the model and of the optimizer, the history, and the best weights so far.

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
+from utils.checks import check_list
 from utils.corpus.languages import name, primary
 from utils.corpus.pairs import choose_languages, normalise, read_pairs, tokenise
 from utils.corpus.splits import Example, examples_of
@@ -118,6 +119,7 @@ def evaluate_run(run: Run, search: Search = GREEDY, *, test: Sequence[Example] |
     Raises:
         ValueError: no test sentences, or as for :func:`utils.translator.using.translating.translate_sentences`.
     """
+    check_list(test=test)
     test = run.test if test is None else test
     if not test:
         raise CourseError("the run has no test sentences: name a file of pairs with --on")

@@ -12,10 +12,9 @@ from typing import NamedTuple
 from jaxtyping import Float
 from torch import Tensor, tensor
 
-from utils.attention import check_count
+from utils.checks import check_count, check_list, refuse_text
 from utils.corpus.batches import pad_ids
 from utils.corpus.pairs import MAX_CHARACTERS, normalise, tokenise
-from utils.corpus.text_files import refuse_text
 from utils.errors import CourseError
 from utils.search import Hypothesis, beam_search
 from utils.translator.options import GREEDY, Search
@@ -50,20 +49,20 @@ MAX_TOKENS = 1000
 MAX_WEIGHTS = 2**26
 
 
-def check_sizes(texts: Sequence[str], ids: Sequence[Sequence[int]] | None = None) -> None:
+def check_sizes(sentences: Sequence[str], ids: Sequence[Sequence[int]] | None = None) -> None:
     """Raise an error for a sentence that would fill the memory: before it is cut into tokens, and with its tokens.
 
     Args:
-        texts: sentences, of at most ``MAX_CHARACTERS`` characters.
+        sentences: texts, of at most ``MAX_CHARACTERS`` characters.
         ids: their tokens, at most ``MAX_TOKENS`` each.
 
     Raises:
         ValueError: with the length and the first words of the first sentence that is too long; or a text in place of
             sentences.
     """
-    refuse_text(sentences=texts)
+    check_list(sentences=sentences, ids=ids)
     unit, limit = ("characters", MAX_CHARACTERS) if ids is None else ("tokens", MAX_TOKENS)
-    for text, parts in zip(texts, texts if ids is None else ids, strict=True):
+    for text, parts in zip(sentences, sentences if ids is None else ids, strict=True):
         if len(parts) > limit:
             raise CourseError(
                 f"a sentence has {len(parts)} {unit}, the limit is {limit}: split {text[:40]!r}…"
@@ -72,7 +71,7 @@ def check_sizes(texts: Sequence[str], ids: Sequence[Sequence[int]] | None = None
 
 def source_ids(run: Run, sentences: Sequence[str]) -> list[list[int]]:
     """The token ids of plain text, which is normalised first and, for a vocabulary of words, cut into words."""
-    refuse_text(sentences=sentences)
+    check_list(sentences=sentences)
     lang = run.settings.src
     texts = [normalise(sentence, lang) for sentence in sentences]
     if run.src_vocabulary.of_words:
