@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import regex
 
+from utils.checks import refuse_text
 from utils.corpus.languages import name
-from utils.corpus.text_files import refuse_text
 from utils.errors import CourseError
 
 #: A share of cells that is most of a column, and one of rows that is more than a few odd ones.

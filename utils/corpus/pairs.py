@@ -18,8 +18,9 @@ import platformdirs
 import regex
 from opencc import OpenCC
 
+from utils.checks import refuse_text
 from utils.corpus.languages import canonical, has_blanks, primary, script
-from utils.corpus.text_files import check_characters, looks_like, refuse_text, text_lines
+from utils.corpus.text_files import check_characters, looks_like, text_lines
 from utils.errors import CourseError
 
 #: Name of the environment variable that names the data folder.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import regex
 
-from utils.corpus.text_files import refuse_text
+from utils.checks import refuse_text
 from utils.errors import CourseError
 
 #: The parts of a split.

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from utils.corpus.text_files import check_characters, refuse_text
+from utils.checks import refuse_text
+from utils.corpus.text_files import check_characters
 from utils.corpus.whole_files import write_whole
 from utils.errors import CourseError
 

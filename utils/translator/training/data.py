@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from utils.checks import refuse_text
 from utils.corpus.batches import ShuffledBatches
 from utils.corpus.pair_warnings import check_sentences, shortened, warnings_about
 from utils.corpus.pairs import check_share, choose_languages, find_file, read_rows
 from utils.corpus.splits import TEST, TRAIN, VALID, Example, examples_of, parts_of_rows
-from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
 from utils.errors import CourseError
 from utils.training import Ids
