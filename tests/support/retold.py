@@ -7,7 +7,6 @@ EXEMPT = {
     "additive_attention",
     "alignment",
     "attention_variants",
-    "bahdanau_decoder",
     "beam_search",
     "bert",
     "beyond_words",
@@ -25,7 +24,6 @@ EXEMPT = {
     "nadaraya_watson",
     "positions",
     "real_network",
-    "sentence_length",
     "transformer",
 }
 RETOLD = sorted({path.stem for path in (Path(__file__).parents[2] / "chapters").glob("*.ipynb")} - EXEMPT)
