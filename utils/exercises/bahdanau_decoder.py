@@ -67,7 +67,11 @@ def one_step(layer, cell, y, s, h, keys, mask, *, wrong="") -> tuple[Tensor, Ten
     shares = torch.ones(2, 5) if wrong == "no weights" else weights
     context = (shares[:, :, None] * h).sum(dim=1)
     inputs = [y, context * (wrong != "no context")]
-    state = s if wrong == "old state" else cell(torch.cat(inputs[:: -1 if wrong == "context first" else 1], -1), s)
+    state = (
+        s
+        if wrong == "old state"
+        else cell(torch.cat(inputs[:: -1 if wrong == "context first" else 1], -1), s)
+    )
     if wrong == "order":
         return weights, context, state
     return state, context, scores if wrong == "scores" else weights
