@@ -415,9 +415,9 @@ def check_heads_of(
 
     :meta private:
 
-    >>> check_heads_of(2, 4, without=(0, 3))
+    >>> check_heads_of(2, 4, without=[(0, 4)])
     Traceback (most recent call last):
-    ValueError: without must hold pairs of a layer and a head, such as [(0, 3)], got 0
+    ValueError: head must be from 0 to 3, got 4
     """
     [(name, pairs)] = heads.items()
     found = []
