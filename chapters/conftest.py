@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         cells = [item for item in items if item.path.name == chapter]
         if cells:
             # Not above, as below.
-            from utils.corpus.weights import has_network
+            from utils.corpus.download import has_network
 
             if not has_network(network):
                 reason = f"the network is not there: attention-course data get {network}"

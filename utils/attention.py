@@ -1,17 +1,29 @@
 """Attention: masks, scoring functions and the three attention layers of the course.
 
 A layer is a score and a way to normalise scores; :class:`Attention` is what all layers share. Everything here works
-on tensors only; recurrent networks, text and figures are in other modules. The checks of arguments are at the end of
-the file.
+on tensors only; recurrent networks, text and figures are in other modules. The checks of arguments are in ``checks``,
+the only other file that this one needs.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Integer
 from torch import Tensor, nn
+
+from utils.checks import (
+    check_axes,
+    check_count,
+    check_floats,
+    check_lengths,
+    check_mask,
+    check_number,
+    check_positive,
+    check_same_length,
+    check_width,
+)
 
 __all__ = [
     "AdditiveAttention",
@@ -42,11 +54,13 @@ def length_mask(
         num_keys: length of the padded key axis.
 
     Returns:
-        A mask whose query axis is 1 for one-dimensional lengths, so that it broadcasts over queries.
+        A mask whose query axis is 1 for one-dimensional lengths, so that it broadcasts over queries. Scores of several
+        heads, ``(batch, heads, queries, keys)``, need one more axis: ``length_mask(valid_lens, num_keys)[:, None]``.
 
     Raises:
-        ValueError: lengths that are not integers, negative, larger than ``num_keys``, or not 1-D or 2-D; or a number
-            of keys that cannot be.
+        ValueError: lengths that are not a tensor of integers, negative, larger than ``num_keys``, or not 1-D or 2-D; or
+            a number of keys that cannot be. While ``torch.compile`` or ``torch.export`` reads a program, it does not
+            know the lengths, so no length is refused in what it makes of the program.
 
     >>> length_mask(torch.tensor([1, 3]), 3).int()
     tensor([[[1, 0, 0]],
@@ -56,11 +70,11 @@ def length_mask(
     Explained in chapters/masked_softmax.
     """
     check_count(0, num_keys=num_keys)
+    check_lengths(0, num_keys, valid_lens=valid_lens)
     if valid_lens.dim() not in (1, 2):
         raise ValueError(
             f"valid_lens must have shape (batch,) or (batch, queries), got {tuple(valid_lens.shape)}"
         )
-    check_lengths(0, num_keys, valid_lens=valid_lens)
     if valid_lens.dim() == 1:
         valid_lens = valid_lens[:, None]
     return torch.arange(num_keys, device=valid_lens.device) < valid_lens[..., None]
@@ -113,13 +127,15 @@ def masked_softmax(
 
     Args:
         scores: unnormalised, any floating-point dtype; not modified.
-        mask: True where a query may attend to a key; broadcasts against ``scores``. None allows all.
+        mask: True where a query may attend to a key; broadcasts against ``scores``. None allows all. A mask for each
+            sentence has as many axes as the scores: for ``(batch, heads, queries, keys)`` write ``mask[:, None]``.
 
     Returns:
         Weights of the dtype of ``scores``; each row sums to 1, or to 0 where no key is valid.
 
     Raises:
-        ValueError: a mask that is not boolean or does not broadcast to the shape of ``scores``.
+        ValueError: scores that are not floating-point numbers, or a mask that is not boolean, does not broadcast to the
+            shape of ``scores``, or has an axis for sentences that would meet the axis of the heads.
 
     >>> masked_softmax(torch.zeros(1, 1, 4), torch.tensor([True, True, False, False]))
     tensor([[[0.5000, 0.5000, 0.0000, 0.0000]]])
@@ -127,6 +143,7 @@ def masked_softmax(
     Source: the masked softmax of Vaswani et al. (2017), section 3.2.3, with its empty row defined.
     Explained in chapters/masked_softmax.
     """
+    check_floats(scores=scores)
     if mask is None:
         return torch.softmax(scores, dim=-1)
     check_mask(mask, scores.shape)
@@ -194,6 +211,7 @@ def cosine_scores(
     A vector of zeros has no direction; its cosine is 0. Source: Graves et al. (2014), equation 6.
     Explained in chapters/additive_attention and chapters/attention_variants.
     """
+    check_axes(queries=queries, keys=keys)
     return scale * dot_scores(_unit(queries), _unit(keys))
 
 
@@ -214,8 +232,7 @@ def additive_scores(
 
     Source: Bahdanau et al. (2015), appendix A.1.2. Explained in chapters/additive_attention.
     """
-    check_width("projected_queries", projected_queries, len(w_v))
-    check_width("projected_keys", projected_keys, len(w_v))
+    check_width(len(w_v), projected_queries=projected_queries, projected_keys=projected_keys)
     _leading_axes(queries=projected_queries, keys=projected_keys)
     features = torch.tanh(projected_queries[..., :, None, :] + projected_keys[..., None, :, :])
     return features @ w_v
@@ -287,7 +304,6 @@ class Attention(nn.Module):
                 not boolean.
         """
         projected_keys = self._projected(keys, projected_keys)
-        check_axes(queries=queries, projected_keys=projected_keys)
         weights = self.weigh(queries, projected_keys, mask)
         return weighted_sum(self.dropout(weights), values), weights
 
@@ -296,7 +312,6 @@ class Attention(nn.Module):
             return projected_keys
         if projected_keys is not None or keys is None:
             raise ValueError("give exactly one of keys and projected_keys")
-        check_axes(keys=keys)
         return self.project_keys(keys)
 
 
@@ -367,6 +382,7 @@ class CosineAttention(Attention):
         self, queries: Float[Tensor, "*batch queries d"], projected_keys: Float[Tensor, "*batch keys d"]
     ) -> Float[Tensor, "*batch queries keys"]:
         """See :func:`cosine_scores`."""
+        check_axes(queries=queries)
         return cosine_scores(queries, projected_keys, scale=self.log_scale.exp().to(queries.dtype))
 
 
@@ -396,14 +412,14 @@ class AdditiveAttention(Attention):
 
     def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys h"]:
         """Project the keys: W_k k, the part of the hidden layer that does not depend on the query."""
-        check_width("keys", keys, self.w_k.in_features)
+        check_width(self.w_k.in_features, keys=keys)
         return self.w_k(keys)
 
     def scores(
         self, queries: Float[Tensor, "*batch queries d_q"], projected_keys: Float[Tensor, "*batch keys h"]
     ) -> Float[Tensor, "*batch queries keys"]:
         """See :func:`additive_scores`."""
-        check_width("queries", queries, self.w_q.in_features)
+        check_width(self.w_q.in_features, queries=queries)
         return additive_scores(self.w_q(queries), projected_keys, self.w_v.weight.squeeze(0))
 
 
@@ -420,7 +436,8 @@ def weighted_sum(
 
     Explained in chapters/dot_product_attention.
     """
-    _check_same_length(weights.shape[-1], values)
+    check_axes(weights=weights)
+    check_same_length(weights.shape[-1], values)
     _leading_axes(weights=weights, values=values)
     return weights @ values
 
@@ -434,7 +451,7 @@ def _fused_attention(
     queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float
 ) -> Tensor:
     _check_dot_product(queries, keys)
-    _check_same_length(keys.shape[-2], values)
+    check_same_length(keys.shape[-2], values)
     leading = _leading_axes(queries=queries, keys=keys, values=values)
     if mask is not None:
         check_mask(mask, (*leading, queries.shape[-2], keys.shape[-2]))
@@ -453,36 +470,6 @@ def _add_leading_axes(tensor: Tensor, rank: int) -> Tensor:
     return tensor[(None,) * (rank - tensor.dim())]
 
 
-def check_lengths(low: int, high: int, /, **tensors: Tensor) -> None:
-    """Raise ValueError with the name of a tensor of lengths that are not integers from ``low`` to ``high``.
-
-    :meta private:
-    """
-    for name, lens in tensors.items():
-        if lens.is_floating_point() or lens.is_complex() or lens.dtype == torch.bool:
-            raise ValueError(f"{name} must be integers, got dtype {lens.dtype}")
-        if not lens.numel():
-            continue
-        shortest, longest = int(lens.min()), int(lens.max())
-        if shortest < low or longest > high:
-            raise ValueError(f"{name} must lie between {low} and {high}, got {shortest} to {longest}")
-
-
-def check_mask(mask: Tensor, shape: Sequence[int]) -> None:
-    """Raise ValueError unless the mask is boolean and broadcasts to scores of this shape.
-
-    Explained in chapters/masked_softmax.
-    """
-    if mask.dtype != torch.bool:
-        raise ValueError(f"mask must be boolean (True = may attend), got dtype {mask.dtype}")
-    try:
-        mask.expand(*shape)  # far faster than torch.broadcast_shapes
-    except RuntimeError as error:
-        raise ValueError(
-            f"mask of shape {tuple(mask.shape)} does not broadcast to scores of shape {tuple(shape)}"
-        ) from error
-
-
 def _check_dot_product(queries: Tensor, keys: Tensor) -> None:
     check_axes(queries=queries, keys=keys)
     if queries.shape[-1] != keys.shape[-1]:
@@ -491,80 +478,6 @@ def _check_dot_product(queries: Tensor, keys: Tensor) -> None:
             f"got {queries.shape[-1]} and {keys.shape[-1]}; AdditiveAttention takes different widths"
         )
     _leading_axes(queries=queries, keys=keys)
-
-
-def check_axes(**tensors: Tensor) -> None:
-    """Raise ValueError for a tensor that does not have at least the axes of length and width.
-
-    Explained in chapters/dot_product_attention.
-    """
-    for name, tensor in tensors.items():
-        if tensor.dim() < 2:
-            raise ValueError(
-                f"{name} must have at least two axes, length and width, got shape {tuple(tensor.shape)}"
-            )
-
-
-def check_width(name: str, tensor: Tensor, width: int) -> None:
-    """Raise ValueError unless the tensor has at least two axes, and the last has this width.
-
-    Explained in chapters/additive_attention.
-    """
-    check_axes(**{name: tensor})
-    if tensor.shape[-1] != width:
-        raise ValueError(f"{name} must have width {width}, got {tensor.shape[-1]}")
-
-
-def check_count(low: int, high: float = math.inf, /, **counts: int | None) -> None:
-    """Raise ValueError with the name of a count that is not a whole number from ``low`` to ``high``.
-
-    None is allowed: it stands for an argument that was left out.
-
-    :meta private:
-
-    >>> check_count(0, 11, head=12)
-    Traceback (most recent call last):
-    ValueError: head must be from 0 to 11, got 12
-    """
-    for name, count in counts.items():
-        if isinstance(count, bool) or not (count is None or hasattr(count, "__index__")):
-            raise ValueError(f"{name} must be a whole number, got {count!r}")
-    check_number(low, high, **counts)
-
-
-def check_number(low: float, high: float = math.inf, /, **numbers: float | None) -> None:
-    """Raise ValueError with the name of a number that is infinite, NaN, or not from ``low`` to ``high``.
-
-    None is allowed: it stands for an argument that was left out.
-
-    :meta private:
-
-    >>> check_number(0, length_penalty=-0.5)
-    Traceback (most recent call last):
-    ValueError: length_penalty must be at least 0, got -0.5
-    """
-    limits = f"from {low} to {high}" if high < math.inf else f"at least {low}"
-    for name, number in numbers.items():
-        if number is not None and not low <= number <= high:
-            raise ValueError(f"{name} must be {limits}, got {number}")
-        if number == math.inf:
-            raise ValueError(f"{name} must be finite, got {number}")
-
-
-def check_positive(**numbers: float | None) -> None:
-    """Raise ValueError with the name of a number that is neither None nor positive and finite.
-
-    :meta private:
-    """
-    for name, number in numbers.items():
-        if number is not None and not 0 < number < math.inf:
-            raise ValueError(f"{name} must be positive and finite, got {number}")
-
-
-def _check_same_length(num_keys: int, values: Tensor) -> None:
-    check_axes(values=values)
-    if num_keys != values.shape[-2]:
-        raise ValueError(f"keys and values must have the same length, got {num_keys} and {values.shape[-2]}")
 
 
 def _leading_axes(**tensors: Tensor) -> tuple[int, ...]:

@@ -16,14 +16,12 @@ from utils.attention import (
     Attention,
     CosineAttention,
     additive_scores,
-    check_axes,
-    check_count,
-    check_mask,
-    check_width,
     dot_scores,
+    length_mask,
     widened,
 )
-from utils.seq2seq import Memory, RecurrentDecoder, source_mask
+from utils.checks import check_axes, check_count, check_floats, check_mask, check_width
+from utils.seq2seq import Memory, RecurrentDecoder, word_vectors
 
 __all__ = [
     "SCORES",
@@ -58,13 +56,14 @@ def masked_sparsemax(
         infinity, is NaN at its allowed keys.
 
     Raises:
-        ValueError: a mask that is not boolean or does not broadcast to the shape of ``scores``.
+        ValueError: as for :func:`utils.attention.masked_softmax`.
 
     >>> masked_sparsemax(torch.tensor([[1.0, 0.5, -1.0]]))
     tensor([[0.7500, 0.2500, 0.0000]])
 
     Source: Martins and Astudillo (2016), algorithm 1. Explained in chapters/attention_variants.
     """
+    check_floats(scores=scores)
     if not scores.shape[-1]:
         return scores.clone()
     allowed = _allowed(scores, mask)
@@ -119,7 +118,7 @@ class GeneralAttention(Attention):
 
     def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys d_q"]:
         """W k."""
-        check_width("keys", keys, self.w.in_features)
+        check_width(self.w.in_features, keys=keys)
         return self.w(keys)
 
     def scores(
@@ -152,14 +151,14 @@ class ConcatAttention(Attention):
 
     def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys h"]:
         """The columns of W that belong to the key, times the key."""
-        check_width("keys", keys, self.w.in_features - self.d_query)
+        check_width(self.w.in_features - self.d_query, keys=keys)
         return nn.functional.linear(keys, self.w.weight[:, self.d_query :])
 
     def scores(
         self, queries: Float[Tensor, "*batch queries d_q"], projected_keys: Float[Tensor, "*batch keys h"]
     ) -> Float[Tensor, "*batch queries keys"]:
         """See :class:`utils.attention.Attention`."""
-        check_width("queries", queries, self.d_query)
+        check_width(self.d_query, queries=queries)
         projected_queries = nn.functional.linear(queries, self.w.weight[:, : self.d_query])
         return additive_scores(projected_queries, projected_keys, self.v.weight.squeeze(0))
 
@@ -197,7 +196,7 @@ class LocationAttention(Attention):
         self, queries: Float[Tensor, "*batch queries d_q"], projected_keys: Float[Tensor, "*batch keys d_k"]
     ) -> Float[Tensor, "*batch queries keys"]:
         """See :class:`utils.attention.Attention`."""
-        check_width("queries", queries, self.w.in_features)
+        check_width(self.w.in_features, queries=queries)
         return nn.functional.linear(queries, self.w.weight[: projected_keys.shape[-2]])
 
 
@@ -296,8 +295,8 @@ class AttentionDecoder(RecurrentDecoder):
                 "input_feeding needs query='after': with 'before' the unit reads the context anyway"
             )
         reads_context = query == "before" or input_feeding
-        if not reads_context and options.get("cell") == "context":
-            raise ValueError("cell 'context' reads a context: use query='before' or input_feeding=True")
+        if not reads_context and options.get("cell") == "gated":
+            raise ValueError("cell 'gated' reads a context: use query='before' or input_feeding=True")
         super().__init__(
             vocab_size, d_embed, d_hidden, d_enc, d_read=d_enc if reads_context else 0, **options
         )
@@ -313,7 +312,7 @@ class AttentionDecoder(RecurrentDecoder):
         src_lens: Int[Tensor, " batch"],
     ) -> tuple[Memory, Float[Tensor, "layers batch d"] | FeedingState]:
         """The memory, with the keys projected once, and s_0; with input feeding c_0 = 0."""
-        mask = source_mask(src_lens, enc_outputs.shape[1])
+        mask = length_mask(src_lens, enc_outputs.shape[1])
         memory = Memory(enc_outputs, self.attention.project_keys(enc_outputs), mask)
         state = self.first_state(enc_state)
         return memory, FeedingState(
@@ -340,7 +339,7 @@ class AttentionDecoder(RecurrentDecoder):
         """``[s_i; y_{i-1}; c_i]`` at each step, the last state, and the weights."""
         if self.query == "before":
             return super().features(tgt_in, memory, state)
-        embedded = self.dropout(self.embedding(tgt_in))
+        embedded = self.dropout(word_vectors(self.embedding, tgt_in=tgt_in))
         steps = self._fed_steps if self.input_feeding else self._plain_steps
         states, contexts, weights, state = steps(embedded, memory, state)
         return torch.cat([states, embedded, contexts], dim=-1), state, weights

@@ -12,8 +12,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from utils.attention import check_count, check_width, masked_softmax
-from utils.transformer import causal_mask, check_heads
+from utils.attention import masked_softmax
+from utils.checks import check_count, check_heads, check_width
+from utils.seq2seq import word_vectors
+from utils.transformer import causal_mask, check_heads_of
 
 __all__ = [
     "Activations",
@@ -84,7 +86,7 @@ class CausalHeads(nn.Module):
         Raises:
             ValueError: another width than ``d_model``, or a text longer than ``max_len``.
         """
-        check_width("x", x, self.w_q.shape[1])
+        check_width(self.w_q.shape[1], x=x)
         n, max_len = x.shape[-2], self.distance.shape[1]
         if n > max_len:
             raise ValueError(f"x must have at most {max_len} places, got {n}")
@@ -140,10 +142,13 @@ class AttentionOnly(nn.Module):
                 ``(layer, head)`` switches this head off.
 
         Raises:
-            ValueError: a key that names no part of the network, or a tensor of another shape than this part.
+            ValueError: a word that the network does not have, a key that names no part of it, or a tensor of another
+                shape than this part.
         """
+        if not isinstance(replace, Mapping | None):  # a list of pairs would be read as keys and numbers
+            raise ValueError(f"replace must be a dict of layers and heads, got {type(replace).__name__}")
         replace = dict(replace or {})
-        x, states, outputs, weights = self.embedding(tokens), [], [], []
+        x, states, outputs, weights = word_vectors(self.embedding, tokens=tokens), [], [], []
         for number, layer in enumerate(self.layers):
             x = _replaced(x, replace, number)
             states.append(x)
@@ -183,13 +188,15 @@ def at_place(
         place: counted from 0, or from the end: -1 is the last.
 
     Raises:
-        ValueError: tensors of different shapes, or a place that they do not have.
+        ValueError: tensors of different shapes or dtypes, or a place that they do not have.
 
     >>> at_place(torch.zeros(3, 1), torch.ones(3, 1), 1).flatten()
     tensor([0., 1., 0.])
     """
     if ours.shape != theirs.shape:
         raise ValueError(f"theirs must have the shape {tuple(ours.shape)}, got {tuple(theirs.shape)}")
+    if ours.dtype != theirs.dtype:  # fractions would be cut off where ours are whole numbers
+        raise ValueError(f"theirs must have the dtype {ours.dtype}, got {theirs.dtype}")
     check_count(-ours.shape[-2], ours.shape[-2] - 1, place=place)
     mixed = ours.clone()
     mixed[..., place, :] = theirs[..., place, :]
@@ -200,15 +207,17 @@ def previous_token_score(weights: Float[Tensor, "*batch n n"]) -> Float[Tensor, 
     """How much weight lies on the word just before the query, on average over all queries but the first.
 
     Raises:
-        ValueError: fewer than two places.
+        ValueError: fewer than two places, or another number of keys than of queries.
 
     >>> previous_token_score(torch.tensor([[1.0, 0.0, 0.0], [0.8, 0.2, 0.0], [0.1, 0.6, 0.3]]))
     tensor(0.7000)
 
     Source: Olsson et al. (2022). Explained in chapters/inside_heads.
     """
-    if weights.shape[-1] < 2:
-        raise ValueError(f"weights must be those of at least two places, got {weights.shape[-1]}")
+    if weights.dim() < 2 or weights.shape[-2] != weights.shape[-1] or weights.shape[-1] < 2:
+        raise ValueError(
+            f"weights must be those of at least two places, as many keys as queries, got shape {tuple(weights.shape)}"
+        )
     return weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=-1)
 
 
@@ -220,7 +229,7 @@ def induction_score(
     The average is over all places whose word stood in the text before.
 
     Raises:
-        ValueError: no word stands twice in any text.
+        ValueError: no word stands twice in any text, or weights that are not those of these texts.
 
     >>> tokens = torch.tensor([[7, 8, 7]])  # the last 7 should look at the 8, which followed the first 7
     >>> weights = torch.tensor([[[[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.2, 0.7, 0.1]]]])
@@ -230,6 +239,15 @@ def induction_score(
     Source: the prefix matching score of Olsson et al. (2022). Explained in chapters/inside_heads.
     """
     n = tokens.shape[-1]
+    if (
+        tokens.dim() != 2
+        or weights.dim() != 4
+        or weights.shape[:1] + weights.shape[2:] != (len(tokens), n, n)
+    ):
+        raise ValueError(
+            "weights must have the shape (batch, heads, n, n) for tokens of shape (batch, n), "
+            f"got {tuple(weights.shape)} and {tuple(tokens.shape)}"
+        )
     same = (tokens[:, :, None] == tokens[:, None, :]) & causal_mask(n, device=tokens.device).tril(-1)
     after = same.roll(1, dims=-1)  # column j is True if the word before j is the query's own
     after[..., 0] = False
@@ -275,9 +293,12 @@ def query_key_circuit(
     """
     _check_head(model, layer, head)
     heads = model.layers[layer]
-    if through is not None and through[0] >= layer:
-        raise ValueError(f"through must name a head of a layer before {layer}, got {through}")
-    read = model.embedding.weight if through is None else _written(model, *through)
+    read = model.embedding.weight
+    if through is not None:
+        [(earlier, number)] = check_heads_of(len(model.layers), len(heads.w_q), through=[through])
+        if earlier >= layer:
+            raise ValueError(f"through must name a head of a layer before {layer}, got {through}")
+        read = _written(model, earlier, number)
     queries, keys = model.embedding.weight @ heads.w_q[head], read @ heads.w_k[head]
     return queries @ keys.T / math.sqrt(queries.shape[-1])
 

@@ -6,15 +6,18 @@ Explained in chapters/fast_decoding.
 """
 
 import math
+import warnings
 from collections.abc import Callable
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from utils.attention import check_count, check_width
+from utils.checks import check_count, check_heads, check_positive, check_width
+from utils.errors import check_logits
 from utils.positions import alibi, rotate
-from utils.transformer import FeedForward, Residual, causal_mask, check_heads, sinusoids
+from utils.seq2seq import word_vectors
+from utils.transformer import FeedForward, Residual, causal_mask, sinusoids
 
 __all__ = [
     "GPT",
@@ -34,6 +37,7 @@ POSITIONS = ("sinusoids", "learned", "rotary", "alibi", "none")
 #: The keys and the values that one layer keeps of the words so far.
 LayerCache = tuple[Float[Tensor, "*_batch _key_heads _n _d"], Float[Tensor, "*_batch _key_heads _n _d"]]
 #: From new words and the cache of those before, logits after each and the cache of all, as a :class:`GPT` gives them.
+#: One that reads texts of a limited length has the attribute ``max_len``.
 LanguageModel = Callable[..., tuple[Tensor, list[LayerCache]]]
 
 
@@ -98,6 +102,7 @@ class GroupedQueryAttention(nn.Module):
         num_key_heads = num_heads if num_key_heads is None else num_key_heads
         check_heads(d_model, num_heads)
         check_count(1, num_key_heads=num_key_heads)
+        check_positive(base=base)
         if num_heads % num_key_heads:
             raise ValueError(
                 f"num_heads must be a multiple of num_key_heads, got {num_heads}, {num_key_heads}"
@@ -114,7 +119,7 @@ class GroupedQueryAttention(nn.Module):
         self, x: Float[Tensor, "*batch n d_model"], *, start: int = 0
     ) -> tuple[Float[Tensor, "*batch heads n d"], Tensor, Tensor]:
         """Queries, keys and values of words from place ``start`` on, those of rotary positions already turned."""
-        check_width("x", x, self.w_q.in_features)
+        check_width(self.w_q.in_features, x=x)
         parts = (layer(x).unflatten(-1, (-1, self.d_head)) for layer in (self.w_q, self.w_k, self.w_v))
         queries, keys, values = (part.transpose(-3, -2) for part in parts)
         if self.positions == "rotary":
@@ -185,6 +190,9 @@ class GPT(nn.Module):
         positions: one of ``POSITIONS``.
         max_len: the longest text, for learned positions alone, which have a row for each place.
 
+    Attributes:
+        max_len: the same, and infinity for other positions.
+
     Raises:
         ValueError: unknown positions, numbers below 1, or numbers that do not divide each other.
 
@@ -211,7 +219,9 @@ class GPT(nn.Module):
         self.positions = positions
         self.table = nn.Embedding(vocab_size, d_model)
         nn.init.normal_(self.table.weight, std=d_model**-0.5)
+        self.max_len = math.inf
         if positions == "learned":
+            self.max_len = max_len
             self.places = nn.Embedding(max_len, d_model)
         in_scores = positions if positions in ("rotary", "alibi") else None
         heads = {"num_heads": num_heads, "num_key_heads": num_key_heads, "positions": in_scores}
@@ -223,17 +233,20 @@ class GPT(nn.Module):
         """The vectors of the words, plus those of their places if the positions are added.
 
         Raises:
-            ValueError: a place below 0, or beyond ``max_len`` for learned positions.
+            ValueError: a word that is not in the vocabulary, or a place below 0, or beyond ``max_len`` for learned
+                positions.
         """
         check_count(0, start=start)
         num_words, d_model = ids.shape[-1], self.table.embedding_dim
-        x = self.table(ids) * math.sqrt(d_model)
+        x = word_vectors(self.table, ids=ids) * math.sqrt(d_model)
         if self.positions == "sinusoids":
             x = x + sinusoids(num_words, d_model, start=start).to(x)
         elif self.positions == "learned":
-            end, most = start + num_words, self.places.num_embeddings
-            if end > most:
-                raise ValueError(f"ids must end at place {most}, the last that has a vector, got {end}")
+            end = start + num_words
+            if end > self.max_len:
+                raise ValueError(
+                    f"ids must end at place {self.max_len}, the last that has a vector, got {end}"
+                )
             x = x + self.places.weight[start:end]
         return x
 
@@ -261,18 +274,44 @@ def generate(
     """The prompt, and after it the words that are most probable, one by one.
 
     Args:
+        num_words: how many. There are fewer, and a warning, if the model can read no longer text.
         cache: keep keys and values. Without it the model reads all words again for each new one; the words are equal.
 
     Raises:
-        ValueError: an empty prompt, after which no word is the most probable, or a negative number of words.
+        ValueError: an empty prompt, after which no word is the most probable, one that is longer than the model can
+            read, or a negative number of words.
+        FloatingPointError: logits that are NaN or plus infinity.
     """
     _check_prompt(prompt, num_words)
     words, unread, past = prompt, prompt, None
-    for _ in range(num_words):
+    for _ in range(room_after(model, prompt, num_words)):
         logits, past = model(unread, past) if cache else model(words)
-        unread = logits[:, -1:].argmax(dim=-1)
+        unread = _most_probable(logits[:, -1:])
         words = torch.cat([words, unread], dim=1)
     return words
+
+
+def room_after(model: LanguageModel, prompt: Int[Tensor, "batch n"], num_words: int) -> int:
+    """How many words a model can write after a prompt: ``num_words``, or fewer, with a warning, if its places end.
+
+    The last word need not be read, so it may stand after the last place. A prompt that is itself too long is no matter
+    of this function: the model raises its error.
+
+    :meta private:
+
+    >>> model = GPT(5, 4, num_heads=2, num_layers=1, positions="learned", max_len=7)
+    >>> room_after(model, torch.tensor([[1, 2, 3]]), 5)
+    5
+    """
+    room = getattr(model, "max_len", math.inf) - prompt.shape[1] + 1
+    if room < 1:
+        return num_words
+    if room < num_words:
+        warnings.warn(
+            f"the longest text of this model has {model.max_len} places, so it can write {room} of {num_words}",
+            stacklevel=4,
+        )
+    return min(num_words, room)
 
 
 @torch.no_grad()
@@ -292,26 +331,34 @@ def with_drafts(
     Args:
         model: the model whose text is wanted.
         propose: from the text so far and the largest number of drafts, the words that may come next, or none, as
-            :func:`look_up` does.
+            :func:`look_up` does. More words than this number are not read.
+        num_words: as for :func:`generate`.
         num_drafts: how many words may be proposed at a time.
 
     Raises:
-        ValueError: more than one text, an empty one, a negative number of words, or no draft.
+        ValueError: more than one text, an empty one, a negative number of words, no draft, or proposed words that are
+            not one text.
+        FloatingPointError: logits that are NaN or plus infinity.
 
     Source: Leviathan et al. (2023), algorithm 1, for the most probable word. Explained in chapters/fast_decoding.
     """
-    if len(prompt) != 1:
-        raise ValueError(f"prompt must be one text, got {len(prompt)}")
     check_count(1, num_drafts=num_drafts)
     _check_prompt(prompt, num_words)
-    words, end, calls, past = prompt, prompt.shape[1] + num_words, 0, None
+    if len(prompt) != 1:
+        raise ValueError(f"prompt must be one text, got {len(prompt)}")
+    words, calls, past = prompt, 0, None
+    end = prompt.shape[1] + room_after(model, prompt, num_words)
     while words.shape[1] < end:
         # The model adds a word of its own, so the drafts may fill all places but the last.
-        drafts = propose(words, min(num_drafts, end - words.shape[1] - 1))
+        most = min(num_drafts, end - words.shape[1] - 1)
+        drafts = propose(words, most)
+        if drafts.dim() != 2 or len(drafts) != 1:
+            raise ValueError(f"propose must return one text, got shape {tuple(drafts.shape)}")
+        drafts = drafts[:, :most]
         logits, past = model(_unread(torch.cat([words, drafts], dim=1), past), past)
         calls += 1
         # What the model itself writes after the text, after the first draft, and so on.
-        chosen = logits[:, -drafts.shape[1] - 1 :].argmax(dim=-1)
+        chosen = _most_probable(logits[:, -drafts.shape[1] - 1 :])
         num_kept = int((chosen[:, :-1] == drafts).int().cumprod(dim=1).sum())
         words = torch.cat([words, chosen[:, : num_kept + 1]], dim=1)
         past = _first(past, words.shape[1] - 1)
@@ -330,8 +377,8 @@ def speculative(
     """:func:`with_drafts` with the words that a faster model writes, which keeps a cache, too.
 
     Args:
-        draft: a faster model with the same vocabulary; the other arguments and errors are those of
-            :func:`with_drafts`.
+        draft: a faster model with the same vocabulary, which drafts no more where its longest text ends. The other
+            arguments and errors are those of :func:`with_drafts`.
 
     Source: Leviathan et al. (2023), algorithm 1, for the most probable word. Explained in chapters/fast_decoding.
     """
@@ -340,9 +387,10 @@ def speculative(
     def propose(words: Tensor, num_new: int) -> Tensor:
         nonlocal past
         past, proposed = _first(past, words.shape[1] - 1), words
-        for _ in range(num_new):
+        room = getattr(draft, "max_len", math.inf) - words.shape[1] + 1
+        for _ in range(max(0, min(num_new, room))):
             logits, past = draft(_unread(proposed, past), past)
-            proposed = torch.cat([proposed, logits[:, -1:].argmax(dim=-1)], dim=1)
+            proposed = torch.cat([proposed, _most_probable(logits[:, -1:])], dim=1)
         return proposed[:, words.shape[1] :]
 
     return with_drafts(model, propose, prompt, num_words, num_drafts=num_drafts)
@@ -380,7 +428,14 @@ def look_up(words: Int[Tensor, "1 n"], num_drafts: int, *, length: int = 2) -> I
     return words[:, start : start + num_drafts]
 
 
+def _most_probable(logits: Tensor) -> Tensor:
+    check_logits(logits)
+    return logits.argmax(dim=-1)
+
+
 def _check_prompt(prompt: Tensor, num_words: int) -> None:
+    if prompt.dim() != 2:
+        raise ValueError(f"prompt must have the axes (batch, words), got shape {tuple(prompt.shape)}")
     if not prompt.shape[1]:
         raise ValueError(f"prompt must have at least one word, got shape {tuple(prompt.shape)}")
     check_count(0, num_words=num_words)

@@ -30,7 +30,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from utils.attention import check_count, check_number
+from utils.checks import check_count, check_number
 from utils.corpus.batches import Batch
 from utils.corpus.vocabulary import PAD
 from utils.seq2seq import EncoderDecoder, RecurrentDecoder

@@ -19,7 +19,8 @@ __all__ = ["boxcar", "gaussian", "nadaraya_watson"]
 def gaussian(u: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     r"""Gaussian kernel :math:`K(u) = e^{-u^2/2} / \sqrt{2\pi}`.
 
-    It is positive everywhere, but float32 rounds it to 0 from about u = 14.4 on; :func:`nadaraya_watson` avoids that.
+    It is positive everywhere, but float32 rounds it to 0 from about u = 14.4 on; :func:`nadaraya_watson` avoids that
+    if no kernel is named.
 
     >>> round(gaussian(torch.tensor(0.0)).item(), 4)
     0.3989
@@ -41,7 +42,7 @@ def nadaraya_watson(
     keys: Float[Tensor, "keys *d"],
     values: Float[Tensor, "keys *d_v"],
     *,
-    kernel: Callable[[Tensor], Tensor] = gaussian,
+    kernel: Callable[[Tensor], Tensor] | None = None,
     bandwidth: float | Tensor = 1.0,
     mask: Bool[Tensor, "queries keys"] | None = None,
 ) -> tuple[Float[Tensor, "queries *d_v"], Float[Tensor, "queries keys"]]:
@@ -49,14 +50,14 @@ def nadaraya_watson(
 
     .. math:: f(q) = \sum_i \frac{K(\lVert q - k_i \rVert / \lambda)}{\sum_j K(\lVert q - k_j \rVert / \lambda)}\, v_i
 
-    With :func:`gaussian` the weights are the softmax of the scores :math:`-\lVert q - k_i \rVert^2 / 2\lambda^2`:
-    the same numbers, and still right where a query is so far from every key that the kernel is rounded to 0.
+    Without a kernel the weights are the softmax of the scores :math:`-\lVert q - k_i \rVert^2 / 2\lambda^2`: those of
+    :func:`gaussian`, and still right where a query is so far from every key that this kernel is rounded to 0.
 
     Args:
         queries: where to estimate; numbers ``(queries,)`` or vectors ``(queries, d)``.
         keys: where values were observed, of the same form as ``queries``.
         values: what was observed at each key: numbers or vectors.
-        kernel: a function of the scaled distance u, never negative.
+        kernel: a function of the scaled distance u, never negative; the Gaussian, by the softmax, if None.
         bandwidth: the width λ > 0, in the unit of the keys; a tensor without axes may require a gradient.
         mask: True where a query may use a key; None allows all. ``~torch.eye(n, dtype=torch.bool)`` leaves
             each of n observations out of its own estimate.
@@ -66,7 +67,8 @@ def nadaraya_watson(
         like an empty row of :func:`utils.attention.masked_softmax`.
 
     Raises:
-        ValueError: a bandwidth that is not one positive number, no key, or shapes or dtypes that do not fit.
+        ValueError: a bandwidth that is not one positive number, no key, a kernel with negative numbers, or shapes
+            or dtypes that do not fit.
 
     >>> x = torch.tensor([0.0, 1.0, 4.0])
     >>> nadaraya_watson(torch.tensor([0.5]), x, torch.tensor([2.0, 4.0, 9.0]), kernel=boxcar)
@@ -77,10 +79,13 @@ def nadaraya_watson(
     _check(queries, keys, values, bandwidth, mask)
     difference = queries[:, None] - keys[None]
     distance = difference.abs() if difference.dim() == 2 else _length(difference)
-    if kernel is gaussian:
+    if kernel is None:
         weights = _gaussian_weights(distance, bandwidth, mask)
     else:
-        weights = _kernel_weights(kernel(distance / bandwidth), mask)
+        kernel_values = kernel(distance / bandwidth)
+        if kernel_values.shape != distance.shape or (kernel_values < 0).any():
+            raise ValueError("kernel must give a number for each distance, and none below 0")
+        weights = _kernel_weights(kernel_values, mask)
     return torch.tensordot(weights, values, dims=1), weights
 
 

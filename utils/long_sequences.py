@@ -12,7 +12,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from utils.attention import check_axes, check_count, check_mask, power_below, scaled_dot_scores, widened
+from utils.attention import power_below, scaled_dot_scores, widened
+from utils.checks import check_axes, check_count, check_mask, check_same_length
 from utils.transformer import causal_mask
 
 __all__ = [
@@ -58,7 +59,8 @@ def online_attention(
         The context. Sums are kept in float32 for narrower types.
 
     Raises:
-        ValueError: axes that do not fit, a mask that is not boolean or does not broadcast, or a block below 1.
+        ValueError: whole numbers, axes that do not fit, a mask that is not boolean or does not broadcast, or a block
+            below 1.
 
     >>> online_attention(torch.zeros(1, 2), torch.ones(3, 2), torch.tensor([[1.0], [2.0], [6.0]]), block=2)
     tensor([[3.]])
@@ -154,7 +156,7 @@ def linear_attention(
         Sums are kept in float32 for narrower types.
 
     Raises:
-        ValueError: axes that do not fit, or another number of queries than of keys.
+        ValueError: whole numbers, axes that do not fit, or another number of queries than of keys.
 
     >>> one, x = torch.ones(2, 1), torch.tensor([[2.0], [4.0]])
     >>> linear_attention(one, one, x)[0]
@@ -205,7 +207,7 @@ def recurrent_attention(
         The contexts, and the state after the last position. The state is a sum: for narrower types it is in float32.
 
     Raises:
-        ValueError: axes that do not fit, or another number of queries, gates or rates than of keys.
+        ValueError: whole numbers, axes that do not fit, or another number of queries, gates or rates than of keys.
 
     >>> k, v = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[2.0], [5.0]])
     >>> recurrent_attention(k, k, v)[0], recurrent_attention(k, k, v, rates=torch.ones(2))[0]
@@ -240,15 +242,12 @@ def recurrent_attention(
 
 
 def _check_sequence(queries: Tensor, keys: Tensor, values: Tensor) -> None:
-    check_axes(queries=queries, keys=keys, values=values)
+    check_axes(queries=queries, keys=keys)
     if queries.shape[-1] != keys.shape[-1]:
         raise ValueError(
             f"queries and keys must have the same width, got {queries.shape[-1]} and {keys.shape[-1]}"
         )
-    if keys.shape[-2] != values.shape[-2]:
-        raise ValueError(
-            f"keys and values must have the same length, got {keys.shape[-2]} and {values.shape[-2]}"
-        )
+    check_same_length(keys.shape[-2], values)
 
 
 def _check_pairs(queries: Tensor, keys: Tensor, values: Tensor) -> None:

@@ -16,8 +16,8 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import PairedTest
 
+from utils.checks import check_count, check_list
 from utils.corpus.languages import has_blanks, primary, script
-from utils.corpus.text_files import refuse_text
 from utils.errors import CourseError
 
 __all__ = [
@@ -82,8 +82,8 @@ def bleu(
         resamples: number of bootstrap resamples for the interval; 0 for no interval. A few hundred are enough.
 
     Raises:
-        ValueError: no hypothesis, different numbers of hypotheses and lists of references, an empty list, a text in
-            place of a list, or a number of resamples that cannot be.
+        ValueError: no hypothesis, different numbers of hypotheses and lists of references, an empty list, something
+            else than lists of texts, or a number of resamples that cannot be.
 
     >>> round(bleu(["a cat sat on the mat"], [["a dog", "a cat sat on the mat"]]).value)
     100
@@ -137,7 +137,7 @@ def chrf(
 def _corpus_score(
     metric: BLEU | CHRF, hypotheses: Sequence[str], references: References, resamples: int
 ) -> Score:
-    refuse_text(hypotheses=hypotheses, references=references)
+    check_list(hypotheses=hypotheses, references=references)
     if not hypotheses:
         raise CourseError("hypotheses must hold at least one text, got none")
     if len(hypotheses) != len(references):
@@ -145,12 +145,15 @@ def _corpus_score(
             "hypotheses and references must have the same length, "
             f"got {len(hypotheses)} and {len(references)}"
         )
+    _check_texts(hypotheses=hypotheses)
     for row, accepted in enumerate(references):
-        if isinstance(accepted, str) or not accepted:
-            raise CourseError(f"references[{row}] must be a list of at least one text, got {accepted!r}")
+        check_list(**{f"references[{row}]": accepted})
+        if not accepted:
+            raise CourseError(f"references[{row}] must hold at least one text, got none")
+        _check_texts(**{f"references[{row}]": accepted})
     streams = reference_streams(references)
     score = metric.corpus_score(list(hypotheses), streams)
-    _check_count(0, resamples=resamples)
+    check_count(0, resamples=resamples)
     interval = None
     if resamples:
         # A test of one system only bootstraps it. corpus_score has n_bootstrap too, but fails where a resample scores
@@ -182,19 +185,19 @@ def reference_streams(references: References) -> list[list[Any]]:
     A sentence with fewer references has None in the last lists.
 
     Raises:
-        ValueError: a text in place of a list.
+        ValueError: something else than a list of lists.
 
     >>> reference_streams([["a cat", "one cat"], ["a dog"]])
     [['a cat', 'a dog'], ['one cat', None]]
 
     Explained in book/your_translator.
     """
-    refuse_text(references=references)
+    check_list(references=references)
     for row, accepted in enumerate(references):
-        refuse_text(**{f"references[{row}]": accepted})
+        check_list(**{f"references[{row}]": accepted})
     return [
         [accepted[i] if i < len(accepted) else None for accepted in references]
-        for i in range(max(map(len, references)))
+        for i in range(max(map(len, references), default=0))
     ]
 
 
@@ -230,13 +233,14 @@ def bleu_by_length(
         ValueError: edges that do not ascend, a negative length or edge, different numbers of lengths and hypotheses, or
             as for :func:`bleu`.
     """
+    lengths, edges = list(lengths), list(edges)
     for length in lengths:
-        _check_count(0, lengths=length)
+        check_count(0, lengths=length)
     for edge in edges:
-        _check_count(0, edges=edge)
-    if list(edges) != sorted(set(edges)):
-        raise CourseError(f"edges must ascend, got {list(edges)}")
-    refuse_text(hypotheses=hypotheses, references=references)
+        check_count(0, edges=edge)
+    if edges != sorted(set(edges)):
+        raise CourseError(f"edges must ascend, got {edges}")
+    check_list(hypotheses=hypotheses, references=references)
     if not len(lengths) == len(hypotheses) == len(references):
         raise CourseError(
             "hypotheses, references and lengths must have the same length, "
@@ -294,7 +298,8 @@ def paired_bootstrap(
 
     Source: Koehn (2004); as implemented in sacrebleu. Explained in chapters/measuring.
     """
-    _check_count(1, resamples=resamples)
+    check_count(1, resamples=resamples)
+    check_list(first=first, second=second, references=references)
     for system in (first, second):
         bleu(system, references, lang=lang)  # checks them
     metrics = {
@@ -348,14 +353,15 @@ def alignment_error_rate(
 
     Source: Och and Ney (2003), section 5. Explained in chapters/alignment.
     """
+    check_list(predicted=predicted, sure=sure)
     possible = [()] * len(sure) if possible is None else possible
+    check_list(possible=possible)
     if not len(predicted) == len(sure) == len(possible):
         raise CourseError(
             "predicted, sure and possible must have the same length, "
             f"got {len(predicted)}, {len(sure)} and {len(possible)}"
         )
     sides = {"predicted": predicted, "sure": sure, "possible": possible}
-    refuse_text(**sides)
     sets = [
         [link_set(links, name=f"{name}[{row}]") for row, links in enumerate(side)]
         for name, side in sides.items()
@@ -376,7 +382,7 @@ def link_set(links: Links, *, name: str = "links") -> frozenset[tuple[int, int]]
         name: of the argument, for the error message.
 
     Raises:
-        ValueError: something else than pairs of whole numbers.
+        ValueError: something else than pairs of whole numbers from 0 on.
 
     >>> sorted(link_set([[1, 0], [0, 1]]))
     [(0, 1), (1, 0)]
@@ -384,7 +390,10 @@ def link_set(links: Links, *, name: str = "links") -> frozenset[tuple[int, int]]
     Explained in chapters/alignment.
     """
     try:
-        return frozenset((index(i), index(j)) for i, j in links)
+        pairs = frozenset((index(i), index(j)) for i, j in links)
+        if any(min(pair) < 0 for pair in pairs):
+            raise ValueError("a position is counted from 0")
+        return pairs
     except (TypeError, ValueError) as error:
         raise CourseError(
             f"{name} must be pairs of positions, such as [(0, 0), (1, 2)], got {str(links)[:60]!r}"
@@ -404,7 +413,8 @@ def links_from_weights(
         Pairs (source position, target position), one per target word.
 
     Raises:
-        ValueError: more target words than there are rows, or a negative number of them.
+        ValueError: weights that are no matrix with a column, or are NaN; more target words than there are rows, or a
+            negative number of them.
 
     >>> import torch
     >>> sorted(links_from_weights(torch.tensor([[0.1, 0.9], [0.8, 0.2], [0.5, 0.5]]), num_tgt=2))
@@ -412,8 +422,14 @@ def links_from_weights(
 
     Explained in chapters/alignment.
     """
+    shape = getattr(weights, "shape", None)
+    if shape is None or len(shape) != 2 or not shape[1]:
+        got = type(weights).__name__ if shape is None else f"shape {tuple(shape)}"
+        raise CourseError(f"weights must be a tensor or an array of rows, with a column or more, got {got}")
     if num_tgt is not None:
-        _check_count(0, len(weights), num_tgt=num_tgt)
+        check_count(0, len(weights), num_tgt=num_tgt)
+    if (weights[:num_tgt] != weights[:num_tgt]).any():  # the largest would be the first NaN
+        raise CourseError("weights must be numbers, got NaN")
     return frozenset((i, j) for j, i in enumerate(weights[:num_tgt].argmax(1).tolist()))
 
 
@@ -431,16 +447,13 @@ def diagonal_links(num_src: int, num_tgt: int) -> frozenset[tuple[int, int]]:
 
     Explained in chapters/alignment.
     """
-    _check_count(0, num_tgt=num_tgt)
-    _check_count(min(num_tgt, 1), num_src=num_src)
+    check_count(0, num_tgt=num_tgt)
+    check_count(min(num_tgt, 1), num_src=num_src)
     return frozenset(((2 * j + 1) * num_src // (2 * num_tgt), j) for j in range(num_tgt))
 
 
-def _check_count(low: int, high: float = math.inf, /, **counts: int) -> None:
-    # As check_count of utils.attention, which needs torch.
-    for name, count in counts.items():
-        if isinstance(count, bool) or not hasattr(count, "__index__"):
-            raise CourseError(f"{name} must be a whole number, got {count!r}")
-        if not low <= count <= high:
-            limits = f"from {low} to {high}" if high < math.inf else f"at least {low}"
-            raise CourseError(f"{name} must be {limits}, got {count}")
+def _check_texts(**arguments: Sequence[str]) -> None:
+    for name, texts in arguments.items():
+        for row, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise CourseError(f"{name}[{row}] must be a text, got {text!r}")

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from utils.attention import check_count, check_positive
+from utils.checks import check_count, check_positive
 
 __all__ = ["alibi", "rotate"]
 
@@ -37,21 +37,23 @@ def rotate(
             neighbour, as in the paper. A trained model needs the convention of its training.
 
     Raises:
-        ValueError: an odd width, fewer than two axes, a place below 0, or a base that is not positive and finite.
+        ValueError: whole numbers, an odd width, fewer than two axes, a place below 0 or beyond 2^24, the last that
+            float32 tells from the next, or a base that is not positive and finite.
 
     >>> rotate(torch.tensor([[1.0, 0.0]]), start=1)  # cos 1 and sin 1
     tensor([[0.5403, 0.8415]])
 
     Source: Su et al. (2021), section 3.2 and equation 34. Explained in chapters/positions.
     """
-    d = x.shape[-1]
-    if x.dim() < 2 or d % 2:
+    if not x.is_floating_point():  # the cosine of an angle would be rounded to 0 or 1
+        raise ValueError(f"x must have a floating-point dtype, got {x.dtype}")
+    if x.dim() < 2 or x.shape[-1] % 2:
         raise ValueError(f"x must have at least two axes and an even width, got shape {tuple(x.shape)}")
-    check_count(0, start=start)
+    check_count(0, 2**24 - x.shape[-2], start=start)  # float32 does not tell later places apart
     check_positive(base=base)
     # Places and angles are float32, whatever the default type is: float16 has no place 2049.
     exact = {"dtype": torch.float32, "device": x.device}
-    rates = base ** (-torch.arange(0, d, 2, **exact) / d)
+    rates = base ** (-torch.arange(0, x.shape[-1], 2, **exact) / x.shape[-1])
     angles = torch.arange(start, start + x.shape[-2], **exact)[:, None] * rates
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     axis = -2 if halves else -1

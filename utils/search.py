@@ -12,8 +12,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from utils.attention import check_count, check_number
+from utils.checks import check_count, check_number
 from utils.corpus.vocabulary import BOS, EOS, PAD
+from utils.errors import check_logits
 from utils.seq2seq import EncoderDecoder
 
 __all__ = [
@@ -155,6 +156,7 @@ def greedy(
 
     Raises:
         ValueError: ``max_len`` below 1, or a negative ``no_repeat_ngram``.
+        FloatingPointError: logits that are NaN or plus infinity.
 
     Explained in chapters/encoder_decoder.
     """
@@ -230,6 +232,7 @@ def beam_search(
 
     Raises:
         ValueError: ``beam`` or ``max_len`` below 1, or a negative exponent or ``no_repeat_ngram``.
+        FloatingPointError: logits that are NaN or plus infinity.
 
     Source: Graves (2012), algorithm 1, and Bahdanau et al. (2015), section 4.2. Explained in
     chapters/beam_search.
@@ -314,6 +317,7 @@ def _log_probs(
 
     That is padding, the beginning of sentence, and with n > 0 a word that would repeat n words of its hypothesis.
     """
+    check_logits(logits)
     log_p = logits.float().log_softmax(dim=-1)
     log_p[..., PAD] = log_p[..., BOS] = -torch.inf
     if 0 < n <= written.shape[-1]:
@@ -346,8 +350,9 @@ def next_word_probabilities(
         top_p: probability that the kept words reach together; with 1 all words stay. At least one word is kept.
 
     Raises:
-        ValueError: a temperature that is not positive, a ``top_p`` that is not above 0 and at most 1, or logits among
-            which the largest is not finite, as where all words are excluded.
+        ValueError: a temperature that is not positive, a ``top_p`` that is not above 0 and at most 1, or logits that
+            are whole numbers.
+        FloatingPointError: logits among which the largest is not finite, as where all words are excluded.
 
     >>> logits = torch.tensor([0.5, 0.25, 0.125, 0.125]).log()
     >>> next_word_probabilities(logits, top_p=0.75)
@@ -357,18 +362,18 @@ def next_word_probabilities(
     chapters/gpt.
     """
     if not temperature > 0:
-        raise ValueError(f"temperature must be positive, got {temperature}")
+        raise ValueError(
+            f"temperature must be positive, got {temperature}: with utils.fast_decoding.generate or, for a translator, "
+            "utils.search.greedy, the most probable word is always written"
+        )
     if not 0 < top_p <= 1:
         raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
+    check_logits(logits)
     dtype = torch.promote_types(logits.dtype, torch.float32)
     eps = max(torch.finfo(logits.dtype).eps, torch.finfo(torch.float32).eps)
     # In float64 so that no rounding of ours decides, and on the CPU because some GPUs have no float64.
     exact = logits.cpu().double()
     largest = exact.amax(dim=-1, keepdim=True)
-    if not largest.isfinite().all():
-        raise ValueError(
-            "logits must allow a word, and none may be infinite or NaN: a largest one is not finite"
-        )
     # The largest logit becomes 0. A very small temperature makes the others minus infinity, but none plus infinity.
     # An infinite one would make minus infinity NaN.
     scaled = ((exact - largest) / temperature).masked_fill(exact == -torch.inf, -torch.inf)

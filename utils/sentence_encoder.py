@@ -1,6 +1,6 @@
 r"""A network that maps sentences to vectors, with weights that others published: all-MiniLM-L6-v2.
 
-Its layers are those of ``transformer``. How the files of the network get to this computer is in ``corpus.weights``.
+Its layers are those of ``transformer``. How the files of the network get to this computer is in ``corpus.download``.
 Explained in chapters/real_network.
 """
 
@@ -16,14 +16,17 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from utils.attention import check_count
+from utils.attention import length_mask
+from utils.checks import check_batch, check_count, check_lists
 from utils.corpus.batches import pad_ids
-from utils.corpus.text_files import refuse_text
-from utils.seq2seq import check_batch, source_mask
-from utils.transformer import EncoderLayer
+from utils.errors import NotFiniteError, check_weights
+from utils.seq2seq import word_vectors
+from utils.transformer import EncoderLayer, check_heads_of
 
 __all__ = ["SentenceEncoder", "read_network"]
 
+#: Tensors that no vector of a sentence depends on: a layer after the state of the first piece, and the places in order.
+_NO_MATTER = re.compile(r"pooler\..+|embeddings\.position_ids")
 #: What BERT adds to a variance before the root.
 _EPS = 1e-12
 #: Names of a layer's parts in a file of BERT's weights, and here.
@@ -50,7 +53,9 @@ class SentenceEncoder(nn.Module):
         num_heads: of each layer, which no tensor tells.
 
     Raises:
-        ValueError: tensors that are missing or are of another network, or a width that the heads cannot share.
+        ValueError: tensors that are missing, are not computed or are of another network, or a width that the heads
+            cannot share.
+        FloatingPointError: a number that is not finite.
 
     Source: Devlin et al. (2019); the mean over the pieces is that of Reimers and Gurevych (2019). Explained in
     chapters/real_network.
@@ -62,22 +67,23 @@ class SentenceEncoder(nn.Module):
         if missing := [name for name, table in tables.items() if table is None]:
             raise ValueError(f"tensors must be those of a BERT, and have no {missing[0]}_embeddings")
         d_model = tables["word"].shape[1]
-        numbers = [int(m[1]) for name in tensors if (m := re.match(r"encoder\.layer\.(\d+)\.", name))]
+        num_layers = len({m[1] for name in tensors if (m := re.match(r"encoder\.layer\.(\d+)\.", name))})
         d_hidden = len(tensors.get("encoder.layer.0.intermediate.dense.bias", ()))
         self.words = nn.Embedding(*tables["word"].shape)
         self.places = nn.Embedding(*tables["position"].shape)
         self.norm = nn.LayerNorm(d_model, eps=_EPS)
         self.layers = nn.ModuleList(
-            EncoderLayer(d_model, num_heads, d_hidden, norm_first=False)
-            for _ in range(max(numbers, default=-1) + 1)
+            EncoderLayer(d_model, num_heads, d_hidden, norm_first=False) for _ in range(num_layers)
         )
         for layer in self.layers:
             layer.feed_forward[1] = nn.GELU()
             for residual in layer.residuals:
                 residual.norm.eps = _EPS
         try:
-            self.load_state_dict(_renamed(tensors, len(self.layers)))
-        except (KeyError, RuntimeError) as error:
+            self.load_state_dict(_renamed(tensors, num_layers))
+        except NotFiniteError:
+            raise
+        except (KeyError, RuntimeError, ValueError) as error:
             raise ValueError(f"tensors must be those of a BERT: {error}") from error
 
     def forward(
@@ -90,14 +96,14 @@ class SentenceEncoder(nn.Module):
             src_lens: number of pieces of each sentence, 1 to n.
 
         Raises:
-            ValueError: ``src_lens`` does not hold one length per sentence, or a sentence has more pieces than there are
-                places.
+            ValueError: ``src_lens`` does not hold one length per sentence, a sentence has more pieces than there are
+                places, or the network does not have a piece.
         """
         check_batch(src, src_lens)
         if src.shape[1] > self.places.num_embeddings:
             raise ValueError(f"a sentence may have {self.places.num_embeddings} pieces, got {src.shape[1]}")
-        mask, weights = source_mask(src_lens, src.shape[1]), []
-        h = self.norm(self.words(src) + self.places.weight[: src.shape[1]])
+        mask, weights = length_mask(src_lens, src.shape[1]), []
+        h = self.norm(word_vectors(self.words, src=src) + self.places.weight[: src.shape[1]])
         for layer in self.layers:
             h, of_layer = layer(h, mask, need_weights=need_weights)
             weights.append(of_layer)
@@ -112,9 +118,8 @@ class SentenceEncoder(nn.Module):
             ValueError: a head that the network does not have.
         """
         other = copy.deepcopy(self)
-        for layer, head in heads:
-            check_count(0, len(other.layers) - 1, layer=layer)
-            check_count(0, other.layers[layer].self_attention.num_heads - 1, head=head)
+        num_heads = other.layers[0].self_attention.num_heads if other.layers else 0
+        for layer, head in check_heads_of(len(other.layers), num_heads, heads=heads):
             attention = other.layers[layer].self_attention
             width = attention.w_o.in_features // attention.num_heads
             with torch.no_grad():
@@ -130,14 +135,16 @@ class SentenceEncoder(nn.Module):
         Sentences of equal length are computed together, which saves padding.
 
         Raises:
-            ValueError: a batch size below 1, a text in place of numbers, or a sentence without pieces.
+            ValueError: a batch size below 1, a text in place of numbers, or a sentence without pieces or with more than
+                there are places.
         """
         check_count(1, batch_size=batch_size)
-        refuse_text(sentences=sentences)
+        check_lists(sentences=sentences)
         for row, pieces in enumerate(sentences):
-            refuse_text(**{f"sentences[{row}]": pieces})
-            if not len(pieces):
-                raise ValueError(f"sentences[{row}] must hold at least one piece, got none")
+            if not 1 <= len(pieces) <= self.places.num_embeddings:
+                raise ValueError(
+                    f"sentences[{row}] must hold 1 to {self.places.num_embeddings} pieces, got {len(pieces)}"
+                )
         order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
         result = self.words.weight.new_zeros(len(sentences), self.words.embedding_dim)
         for first in range(0, len(order), batch_size):
@@ -145,7 +152,7 @@ class SentenceEncoder(nn.Module):
             src_lens = torch.tensor([len(sentences[row]) for row in rows], device=result.device)
             src = pad_ids([sentences[row] for row in rows]).to(result.device)
             h, _ = self(src, src_lens)
-            real = source_mask(src_lens, src.shape[1]).to(h).transpose(1, 2)
+            real = length_mask(src_lens, src.shape[1]).to(h).transpose(1, 2)
             result[rows] = normalize((h * real).sum(dim=1) / src_lens[:, None], dim=-1)
         return result
 
@@ -154,7 +161,7 @@ def read_network(folder: Path) -> tuple[SentenceEncoder, Tokenizer]:
     """The network and its tokenizer, which neither cuts nor pads.
 
     Args:
-        folder: holds ``model.safetensors`` and ``tokenizer.json``; see :func:`utils.corpus.weights.get_network`.
+        folder: holds ``model.safetensors`` and ``tokenizer.json``; see :func:`utils.corpus.download.get_network`.
     """
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
@@ -164,14 +171,19 @@ def read_network(folder: Path) -> tuple[SentenceEncoder, Tokenizer]:
 
 def _renamed(tensors: Mapping[str, Tensor], num_layers: int) -> dict[str, Tensor]:
     """The tensors by our names; each sentence is of BERT's first type, whose vector is added to that of each place."""
-    kind = tensors["embeddings.token_type_embeddings.weight"][0]
-    renamed = {
-        "words.weight": tensors["embeddings.word_embeddings.weight"],
-        "places.weight": tensors["embeddings.position_embeddings.weight"] + kind,
-    }
+    names = {"words.weight": "embeddings.word_embeddings.weight"}
+    names["places.weight"] = "embeddings.position_embeddings.weight"
     for end in ("weight", "bias"):
-        renamed[f"norm.{end}"] = tensors[f"embeddings.LayerNorm.{end}"]
+        names[f"norm.{end}"] = f"embeddings.LayerNorm.{end}"
         for layer in range(num_layers):
             for theirs, ours in _PARTS.items():
-                renamed[f"layers.{layer}.{ours}.{end}"] = tensors[f"encoder.layer.{layer}.{theirs}.{end}"]
+                names[f"layers.{layer}.{ours}.{end}"] = f"encoder.layer.{layer}.{theirs}.{end}"
+    renamed = {ours: tensors[theirs] for ours, theirs in names.items()}
+    kinds = "embeddings.token_type_embeddings.weight"
+    renamed["places.weight"] = renamed["places.weight"] + tensors[kinds][0]
+    if unknown := sorted(
+        name for name in tensors.keys() - {*names.values(), kinds} if not _NO_MATTER.fullmatch(name)
+    ):
+        raise ValueError(f"this network does not compute {', '.join(unknown)}")
+    check_weights(renamed, "tensors")
     return renamed

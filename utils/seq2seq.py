@@ -12,15 +12,16 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from utils.attention import AdditiveAttention, check_count, check_lengths, check_number
+from utils.attention import AdditiveAttention, length_mask
+from utils.checks import check_batch, check_count, check_number
 
 __all__ = [
     "BahdanauDecoder",
-    "ContextGRUCell",
     "Decoder",
     "Encoder",
     "EncoderDecoder",
     "FixedContextDecoder",
+    "GatedUnit",
     "Memory",
     "RecurrentDecoder",
 ]
@@ -84,38 +85,18 @@ class Encoder(nn.Module):
             for the backward one.
 
         Raises:
-            ValueError: ``src`` is not a batch, or ``src_lens`` does not hold one length per sentence, each from 1 to n.
+            ValueError: ``src`` is not a batch or has an id outside the vocabulary, or ``src_lens`` does not hold one
+                length per sentence, each from 1 to n.
         """
         check_batch(src, src_lens)
-        embedded = self.dropout(self.embedding(src))
+        embedded = self.dropout(word_vectors(self.embedding, src=src))
         packed = pack_padded_sequence(embedded, src_lens.cpu(), batch_first=True, enforce_sorted=False)
         packed_outputs, state = self.gru(packed)
         outputs, _ = pad_packed_sequence(packed_outputs, batch_first=True, total_length=src.shape[1])
         return outputs, state.unflatten(0, (self.gru.num_layers, -1)).transpose(1, 2)
 
 
-def check_batch(src: Tensor, src_lens: Tensor) -> None:
-    """Raise ValueError unless src is a padded batch and src_lens holds one length per sentence, each in 1..n."""
-    if src.dim() != 2:
-        raise ValueError(f"src must have shape (batch, n), got {tuple(src.shape)}")
-    if not len(src) or src_lens.shape != src.shape[:1]:
-        raise ValueError(
-            f"src_lens must hold one length per sentence, got shape {tuple(src_lens.shape)} for {len(src)} sentences"
-        )
-    if not src.shape[1]:
-        raise ValueError("src must have at least one token per sentence, got none")
-    check_lengths(1, src.shape[1], src_lens=src_lens)
-
-
-def source_mask(src_lens: Int[Tensor, " batch"], num_words: int) -> Bool[Tensor, "batch 1 n"]:
-    """As :func:`utils.attention.length_mask`, without its checks: the encoder has checked these lengths.
-
-    :meta private:
-    """
-    return torch.arange(num_words, device=src_lens.device) < src_lens[:, None, None]
-
-
-class ContextGRUCell(nn.Module):
+class GatedUnit(nn.Module):
     r"""The gated unit of Bahdanau et al., in which the reset gate acts before the recurrent product.
 
     .. math::
@@ -161,7 +142,7 @@ class ContextGRUCell(nn.Module):
 
 
 class _ConcatGRUCell(nn.GRUCell):
-    """PyTorch's GRU cell on [y; c], with the arguments of :class:`ContextGRUCell`."""
+    """PyTorch's GRU cell on [y; c], with the arguments of :class:`GatedUnit`."""
 
     def __init__(self, d_input: int, d_context: int, d_hidden: int):
         super().__init__(d_input + d_context, d_hidden)
@@ -169,6 +150,41 @@ class _ConcatGRUCell(nn.GRUCell):
 
     def forward(self, y: Tensor, c: Tensor, s: Tensor) -> Tensor:
         return super().forward(torch.cat([y, c], dim=-1), s)
+
+
+def word_vectors(
+    table: nn.Embedding | Float[Tensor, "vocab d"], /, **words: Int[Tensor, "*batch"]
+) -> Float[Tensor, "*batch d"]:
+    """The row of the table for each word, whose ids are the one argument with a name.
+
+    Only where torch finds no row are the ids looked at, which costs nothing where all is well. (On a graphics processor
+    torch finds this out later, and stops the program with a message of its own.)
+
+    Raises:
+        ValueError: an id that is not from 0 to the size of the vocabulary - 1.
+
+    :meta private:
+
+    >>> word_vectors(torch.eye(3), src=torch.tensor([[0, 3]]))
+    Traceback (most recent call last):
+    ValueError: src must have ids from 0 to 2, for a vocabulary of 3, got 3
+    """
+    [ids] = words.values()
+    try:
+        return table(ids) if isinstance(table, nn.Module) else nn.functional.embedding(ids, table)
+    except IndexError as error:
+        size = len(table.weight if isinstance(table, nn.Module) else table)
+        raise outside_vocabulary(size, **words) from error
+
+
+def outside_vocabulary(size: int, /, **words: Int[Tensor, "*batch"]) -> ValueError:
+    """The error that names an argument and its first id for which a vocabulary of this size has no word.
+
+    :meta private:
+    """
+    [(name, ids)] = words.items()
+    first = ids[(ids < 0) | (ids >= size)][0].item()
+    return ValueError(f"{name} must have ids from 0 to {size - 1}, for a vocabulary of {size}, got {first}")
 
 
 @runtime_checkable
@@ -230,8 +246,8 @@ class RecurrentDecoder(nn.Module):
         d_read: int | None = None,
     ):
         super().__init__()
-        if cell not in ("gru", "context"):
-            raise ValueError(f"cell must be 'gru' or 'context', got {cell!r}")
+        if cell not in ("gru", "gated"):
+            raise ValueError(f"cell must be 'gru' or 'gated', got {cell!r}")
         sizes = {"vocab_size": vocab_size, "d_embed": d_embed, "d_hidden": d_hidden, "d_enc": d_enc}
         check_count(1, **sizes, d_enc_state=d_enc_state, num_layers=num_layers)
         check_count(0, d_read=d_read)
@@ -240,7 +256,7 @@ class RecurrentDecoder(nn.Module):
         d_read = d_enc if d_read is None else d_read
         self.embedding = nn.Embedding(vocab_size, d_embed)
         self.dropout = nn.Dropout(dropout)
-        first_class = ContextGRUCell if cell == "context" else _ConcatGRUCell
+        first_class = GatedUnit if cell == "gated" else _ConcatGRUCell
         upper_cells = [nn.GRUCell(d_hidden, d_hidden) for _ in range(num_layers - 1)]
         self.cells = nn.ModuleList([first_class(d_embed, d_read, d_hidden), *upper_cells])
         for upper_cell in upper_cells:
@@ -291,7 +307,7 @@ class RecurrentDecoder(nn.Module):
         Float[Tensor, "batch t n"] | None,
     ]:
         """``[s_i; y_{i-1}; c_i]`` at each step, which the readout reads; otherwise as :meth:`forward`."""
-        embedded = self.dropout(self.embedding(tgt_in))
+        embedded = self.dropout(word_vectors(self.embedding, tgt_in=tgt_in))
         states, contexts, weights = [], [], []
         for y in embedded.unbind(1):
             context, step_weights = self.attend(state[-1], memory)  # the query is the last layer's s_{i-1}
@@ -341,7 +357,7 @@ class BahdanauDecoder(RecurrentDecoder):
         d_enc_state: width of one direction of the encoder, whose state gives s_0; ``d_enc // 2`` if None.
         num_layers: stacked recurrent layers, as many as the encoder has; the state of the last one is the query.
         dropout: probability of dropping each number of the embeddings, between layers and of the readout.
-        cell: ``"gru"`` for PyTorch's cell on [y; c], ``"context"`` for the paper's :class:`ContextGRUCell`.
+        cell: ``"gru"`` for PyTorch's cell on [y; c], ``"gated"`` for the paper's :class:`GatedUnit`.
 
     Source: Bahdanau et al. (2015), section 3.1 and appendix A.2. Explained in chapters/bahdanau_decoder.
     """
@@ -367,7 +383,7 @@ class BahdanauDecoder(RecurrentDecoder):
         src_lens: Int[Tensor, " batch"],
     ) -> tuple[Memory, Float[Tensor, "layers batch d"]]:
         """The memory, with the keys projected once, and s_0."""
-        mask = source_mask(src_lens, enc_outputs.shape[1])
+        mask = length_mask(src_lens, enc_outputs.shape[1])
         memory = Memory(enc_outputs, self.attention.project_keys(enc_outputs), mask)
         return memory, self.first_state(enc_state)
 

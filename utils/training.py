@@ -16,11 +16,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from utils.attention import check_count, check_number, check_positive
+from utils.checks import check_count, check_list, check_number, check_positive
 from utils.corpus.batches import Batch
 from utils.corpus.vocabulary import PAD
 from utils.errors import NotFiniteError
-from utils.seq2seq import EncoderDecoder
+from utils.seq2seq import EncoderDecoder, outside_vocabulary
 
 __all__ = [
     "EpochBatches",
@@ -68,7 +68,8 @@ def sequence_loss(
         label_smoothing: share of the target probability that is spread evenly over the vocabulary.
 
     Raises:
-        ValueError: no token that is not PAD, of which there is no mean, or a share that is not from 0 to 1.
+        ValueError: no token that is not PAD, of which there is no mean, an id without a logit, or a share that is not
+            from 0 to 1.
 
     >>> sequence_loss(torch.zeros(1, 3, 8), torch.tensor([[5, 2, PAD]]))  # log 8
     tensor(2.0794)
@@ -78,9 +79,12 @@ def sequence_loss(
     check_number(0, 1, label_smoothing=label_smoothing)
     if not (tgt_out != PAD).any():
         raise ValueError("tgt_out must hold at least one token that is not padding, got none")
-    return nn.functional.cross_entropy(
-        logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD, label_smoothing=label_smoothing
-    )
+    try:
+        return nn.functional.cross_entropy(
+            logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD, label_smoothing=label_smoothing
+        )
+    except IndexError as error:
+        raise outside_vocabulary(logits.shape[-1], tgt_out=tgt_out) from error
 
 
 def batch_loss(model: EncoderDecoder, batch: Batch, *, label_smoothing: float = 0.0) -> Float[Tensor, ""]:
@@ -136,7 +140,7 @@ def fit(
     """Train with teacher forcing: Adam, clipped gradients, a learning rate that rises and then falls to 0.
 
     Args:
-        model: trained in place, and left in evaluation mode.
+        model: trained in place, and left in evaluation mode, also after an error.
         batches: a list, or :class:`utils.corpus.batches.ShuffledBatches`; one pass over them is an epoch.
         epochs: number of passes over the batches.
         loss: a function of the model and a batch; ``utils.fast_training.fast_loss`` gives the same number faster.
@@ -153,27 +157,31 @@ def fit(
 
     Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
     """
+    check_list(batches=batches)
     check_count(1, epochs=epochs)
     check_positive(lr=lr, clip=clip, batches=len(batches))
     if not 0 < warmup < 1:
         raise ValueError(f"warmup must be a share between 0 and 1, got {warmup}")
     history, num_steps = History(), epochs * len(batches)
-    model.train()
-    with seeded(seed):
-        for _ in training_steps(
-            model,
-            (batch for _ in range(epochs) for batch in batches),
-            torch.optim.Adam(model.parameters()),
-            history,
-            loss=partial(loss, label_smoothing=label_smoothing),
-            share=lambda _seconds: len(history.losses) / num_steps,
-            lr=lr,
-            warmup=warmup,
-            clip=clip,
-        ):
-            if on_step is not None:
-                on_step(history)
-    model.eval()
+    steps = training_steps(
+        model,
+        (batch for _ in range(epochs) for batch in batches),
+        torch.optim.Adam(model.parameters()),
+        history,
+        loss=partial(loss, label_smoothing=label_smoothing),
+        share=lambda _seconds: len(history.losses) / num_steps,
+        lr=lr,
+        warmup=warmup,
+        clip=clip,
+    )
+    try:
+        model.train()
+        with seeded(seed):
+            for _ in steps:
+                if on_step is not None:
+                    on_step(history)
+    finally:
+        model.eval()
     return history
 
 

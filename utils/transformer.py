@@ -13,14 +13,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from utils.attention import (
-    DotProductAttention,
-    check_count,
-    check_mask,
-    check_number,
-    check_width,
-)
-from utils.seq2seq import check_batch, source_mask
+from utils.attention import DotProductAttention, length_mask
+from utils.checks import check_batch, check_count, check_heads, check_mask, check_number, check_width
+from utils.seq2seq import word_vectors
 
 __all__ = [
     "DecoderLayer",
@@ -78,28 +73,20 @@ def sinusoids(num_positions: int, d_model: int, *, start: int = 0) -> Float[Tens
         start: the first position.
 
     Raises:
-        ValueError: an odd width, or a negative number of vectors or first position.
+        ValueError: an odd width, a negative number of vectors or first position, or positions beyond 2^24, the last
+            that float32 tells from the next.
 
     Source: Vaswani et al. (2017), section 3.5. Explained in chapters/transformer.
     """
     if d_model % 2:
         raise ValueError(f"d_model must be even, got {d_model}")
     check_count(1, d_model=d_model)
-    check_count(0, num_positions=num_positions, start=start)
+    check_count(0, num_positions=num_positions)
+    check_count(0, 2**24 - num_positions, start=start)  # float32 does not tell later places apart
     # Places and angles are float32, whatever the default type is: float16 has no place 2049.
     rates = torch.exp(torch.arange(0, d_model, 2, dtype=torch.float32) * (-math.log(10_000) / d_model))
     angles = torch.arange(start, start + num_positions, dtype=torch.float32)[:, None] * rates
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
-
-
-def check_heads(d_model: int, num_heads: int) -> None:
-    """Raise ValueError unless the heads can share the width evenly.
-
-    :meta private:
-    """
-    check_count(1, d_model=d_model, num_heads=num_heads)
-    if d_model % num_heads:
-        raise ValueError(f"d_model must be a multiple of num_heads, got {d_model} and {num_heads}")
 
 
 class MultiHeadAttention(nn.Module):
@@ -137,8 +124,7 @@ class MultiHeadAttention(nn.Module):
         Raises:
             ValueError: fewer than two axes, or another width than ``d_model``.
         """
-        check_width("keys", keys, self.w_k.in_features)
-        check_width("values", values, self.w_v.in_features)
+        check_width(self.w_k.in_features, keys=keys, values=values)
         return self._split(self.w_k(keys)), self._split(self.w_v(values))
 
     def forward(
@@ -161,7 +147,7 @@ class MultiHeadAttention(nn.Module):
         Raises:
             ValueError: axes that do not fit, or a mask that is not boolean.
         """
-        check_width("queries", queries, self.w_q.in_features)
+        check_width(self.w_q.in_features, queries=queries)
         for name, tensor in (("projected_keys", projected_keys), ("projected_values", projected_values)):
             if tensor.dim() != queries.dim() + 1 or tensor.shape[-3] != self.num_heads:
                 raise ValueError(
@@ -266,7 +252,7 @@ class EncoderLayer(nn.Module):
         Raises:
             ValueError: axes that do not fit, or a mask that is not boolean.
         """
-        check_width("x", x, self.self_attention.w_q.in_features)
+        check_width(self.self_attention.w_q.in_features, x=x)
         first, second = cast(Iterable[Residual], self.residuals)
         y = first.read(x)
         change, weights = self.self_attention(
@@ -319,7 +305,7 @@ class DecoderLayer(nn.Module):
         Raises:
             ValueError: fewer than two axes of ``x``, another width than ``d_model``, or a source that does not fit.
         """
-        check_width("x", x, self.self_attention.w_q.in_features)
+        check_width(self.self_attention.w_q.in_features, x=x)
         first, second, third = cast(Iterable[Residual], self.residuals)
         y = first.read(x)
         new = self.self_attention.project(y, y)
@@ -386,12 +372,12 @@ class TransformerEncoder(nn.Module):
             The outputs, and None in place of the states of a recurrent encoder.
 
         Raises:
-            ValueError: ``src_lens`` does not hold one length per sentence, each from 1 to n.
+            ValueError: an id outside the vocabulary, or ``src_lens`` does not hold one length per sentence, each from 1
+                to n.
         """
         check_batch(src, src_lens)
-        mask = source_mask(src_lens, src.shape[1])
-        x = _embed(src, self.embedding.weight)
-        x = self.dropout(x)
+        mask = length_mask(src_lens, src.shape[1])
+        x = self.dropout(_embed(self.embedding.weight, src=src))
         for layer in self.layers:
             x, _ = layer(x, mask)
         return self.norm(x), None
@@ -404,6 +390,32 @@ def head_name(layer: int, head: int) -> str:
     'L0H2'
     """
     return f"L{layer}H{head}"
+
+
+def check_heads_of(
+    num_layers: int, num_heads: int, **heads: Iterable[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """The heads that an argument names, each a layer and a head; ValueError for one that a network does not have.
+
+    :meta private:
+
+    >>> check_heads_of(2, 4, without=[(0, 4)])
+    Traceback (most recent call last):
+    ValueError: head must be from 0 to 3, got 4
+    """
+    [(name, pairs)] = heads.items()
+    found = []
+    for pair in pairs:
+        try:
+            layer, head = pair
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{name} must hold pairs of a layer and a head, such as [(0, 3)], got {pair!r}"
+            ) from None
+        check_count(0, num_layers - 1, layer=layer)
+        check_count(0, num_heads - 1, head=head)
+        found.append((layer, head))
+    return found
 
 
 class SourceMemory(NamedTuple):
@@ -466,7 +478,7 @@ class TransformerDecoder(nn.Module):
         src_lens: Int[Tensor, " batch"],
     ) -> tuple[SourceMemory, Past]:
         """The keys and values of the source in each layer, computed once, and an empty past."""
-        mask = source_mask(src_lens, enc_outputs.shape[1])
+        mask = length_mask(src_lens, enc_outputs.shape[1])
         layers = cast(Iterable[DecoderLayer], self.layers)
         projected = [layer.cross_attention.project(enc_outputs, enc_outputs) for layer in layers]
         keys, values = (torch.stack(tensors, dim=1) for tensors in zip(*projected, strict=True))
@@ -478,7 +490,7 @@ class TransformerDecoder(nn.Module):
     ) -> tuple[Float[Tensor, "batch t d_model"], Past, Float[Tensor, "batch heads t n"] | None]:
         """The input of the output layer at each step, the new past, and the weights of each head or None."""
         check_count(0, len(self.layers) - 1, weights_of=self.weights_of)
-        x = self.dropout(_embed(tgt_in, self.output.weight, start=past.keys.shape[3]))
+        x = self.dropout(_embed(self.output.weight, start=past.keys.shape[3], tgt_in=tgt_in))
         pasts, weights = [], None
         for number, layer in enumerate(self.layers):
             x, new_past, layer_weights = layer(
@@ -507,11 +519,11 @@ class TransformerDecoder(nn.Module):
         return self.output(features), past, weights.mean(dim=1)
 
 
-def _embed(words: Tensor, table: Tensor, *, start: int = 0) -> Tensor:
+def _embed(table: Tensor, *, start: int = 0, **words: Tensor) -> Tensor:
     """The vectors of words at positions from ``start`` on, times sqrt(d) as in the paper, plus their positions."""
-    d_model = table.shape[1]
-    positions = sinusoids(words.shape[1], d_model, start=start).to(table)
-    return nn.functional.embedding(words, table) * math.sqrt(d_model) + positions
+    vectors = word_vectors(table, **words)
+    positions = sinusoids(vectors.shape[1], table.shape[1], start=start).to(table)
+    return vectors * math.sqrt(table.shape[1]) + positions
 
 
 def _initialise(module: nn.Module) -> None:

@@ -1,14 +1,15 @@
 """The tables of chapters: their order is in _toc.yml, and what they say is in `metadata.course` of each notebook.
 
-Pages of the book ask for them by `{{ chapter_cards }}` and `{{ chapter_goals }}`, and for all figures with sliders by
-`{{ figures }}`; `{{ kinds }}` lists the kinds of figures. The tables of README.md and of chapters/README.md, which are
-read without the book, are written by `make readme` (see `publishing.py`).
+Pages of the book ask for them by `{{ chapter_cards }}` and `{{ chapter_goals }}`, for the plans of teachers by
+`{{ one_week }}` and `{{ eight_weeks }}`, and for all figures with sliders by `{{ figures }}`; `{{ kinds }}` lists the
+kinds of figures. The tables of README.md and of chapters/README.md, which are read without the book, are written by
+`make readme` (see `publishing.py`).
 """
 
 import inspect
 import re
-from itertools import takewhile
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 import yaml
@@ -20,6 +21,10 @@ from utils.figures.sphinx_extension import stored_figures
 QUIZ = re.compile(r"^<!-- quiz (\S+) -->\n(.*?^</details>)$", re.MULTILINE | re.DOTALL)
 FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 EXERCISE = re.compile(r"^### Exercise \d.*\((\d+) minutes\)", re.MULTILINE)
+#: The sections at which another part of a chapter begins; what comes after the last is not counted.
+PARTS = {"## Exercises": "exercises", "## Going deeper": "deeper", "## Where this comes from": "sources"}
+#: Cells whose code is not seen, or seen only by who wants to.
+UNSEEN = {"hide-input", "hide-cell", "remove-cell", "remove-input"}
 
 CARD = """
 ::::{{grid-item-card}}
@@ -31,61 +36,50 @@ CARD = """
 :::
 {question}
 :::{{card-footer}}
-Needs {needs}. Gives {gives}. {minutes} minutes.
+Needs {needs}. Gives {gives}. {minutes}.
 :::
 ::::
 """
 PICTURE = ":img-top: _assets/map/{name}.svg\n:img-alt: {picture}\n:class-img-top: dark-light\n"
 
 
-def size(notebook: NotebookNode) -> dict[str, int]:
-    """What a reader meets before the exercises at the end, apart from what is folded.
+class Minutes(NamedTuple):
+    """About how long a chapter takes, to five minutes, and what its exercises say."""
 
-    ``results`` are the figures and the printed tables of three lines or more, ``core`` the minutes that the exercises
-    in the body of the page state.
-    """
-    page = list(takewhile(lambda cell: not cell.source.startswith("## Exercises"), notebook.cells))
-    text = "\n".join(cell.source for cell in page if cell.cell_type == "markdown")
-    code = [(cell, set(cell.metadata.get("tags", ()))) for cell in page if cell.cell_type == "code"]
-    return {
-        "words": len(FOLDED.sub("", QUIZ.sub("", text)).split()),
-        "lines": sum(
-            bool(line.strip())
-            for cell, tags in code
-            if not tags & {"hide-input", "hide-cell"}
-            for line in cell.source.splitlines()
-        ),
-        "questions": len(QUIZ.findall(text)),
-        "results": sum(
-            is_result(cell.outputs) for cell, tags in code if not tags & {"hide-output", "hide-cell"}
-        ),
-        "core": sum(map(int, EXERCISE.findall(text))),
-    }
+    lesson: int  #: up to the exercises, with those in its body
+    exercises: int  #: at the end of the lesson
+    deeper: int  #: what can be skipped; 0 if there is nothing
 
 
-def is_result(outputs: list[NotebookNode]) -> bool:
-    """Whether a cell shows a figure or prints at least three lines."""
-    figure = any(
-        key in output.get("data", ()) for output in outputs for key in ("image/svg+xml", "text/html")
+def minutes(notebook: NotebookNode) -> Minutes:
+    """How long a chapter takes somebody who thinks: checked with readers and a clock."""
+    parts: dict[str, list[NotebookNode]] = {"lesson": [], "exercises": [], "deeper": []}
+    part = "lesson"
+    for cell in notebook.cells:
+        part = PARTS.get(cell.source.partition("\n")[0], part)
+        if part in parts:
+            parts[part].append(cell)
+    exercises = sum(int(n) for cell in parts["exercises"] for n in EXERCISE.findall(cell.source))
+    return Minutes(_reading(parts["lesson"]), exercises, _reading(parts["deeper"]))
+
+
+def _reading(cells: list[NotebookNode]) -> int:
+    """Words, visible lines, questions, and the exercises among them. A picture costs nothing."""
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    words = len(FOLDED.sub("", QUIZ.sub("", text)).split())
+    lines = sum(
+        bool(line.strip())
+        for cell in cells
+        if cell.cell_type == "code" and not UNSEEN & set(cell.metadata.get("tags", ()))
+        for line in cell.source.splitlines()
     )
-    return figure or sum(output.get("text", "").count("\n") for output in outputs) >= 3
-
-
-def page_minutes(notebook: NotebookNode) -> float:
-    """How long the page takes somebody who thinks, with the exercises in its body: checked with readers and a clock."""
-    seen = size(notebook)
-    return seen["words"] / 60 + seen["lines"] / 6 + 1.5 * (seen["questions"] + seen["results"]) + seen["core"]
-
-
-def minutes(notebook: NotebookNode) -> tuple[int, int]:
-    """About how long the page takes, to five minutes, and the sum of what the exercises at its end say."""
-    exercises = sum(int(n) for cell in notebook.cells for n in EXERCISE.findall(cell.source))
-    return 5 * round(page_minutes(notebook) / 5), exercises - size(notebook)["core"]
+    exercises = sum(map(int, EXERCISE.findall(text)))
+    return 5 * round((words / 60 + lines / 6 + 1.5 * len(QUIZ.findall(text)) + exercises) / 5)
 
 
 def hours(found: list[dict]) -> int:
-    """Hours for these chapters, with their exercises."""
-    return round(sum(sum(chapter["minutes"]) for chapter in found) / 60)
+    """Hours for the lessons of these chapters, with their exercises."""
+    return round(sum(chapter["minutes"].lesson + chapter["minutes"].exercises for chapter in found) / 60)
 
 
 def short_way(root: Path) -> str:
@@ -124,7 +118,9 @@ def cards(root: Path) -> str:
         needs, picture = chapter["needs"], PICTURE.format(**chapter) if "picture" in chapter else ""
         if needs[0].isdigit():
             needs = f"chapter{'s' * (',' in needs)} " + " and ".join(needs.rsplit(", ", 1))
-        told = chapter | {"needs": needs, "picture": picture, "minutes": sum(chapter["minutes"])}
+        lesson, exercises, deeper = chapter["minutes"]
+        takes = f"{lesson + exercises} minutes" + (f", and {deeper} to go deeper" if deeper else "")
+        told = chapter | {"needs": needs, "picture": picture, "minutes": takes}
         written += CARD.format(**told)
     return f":::::{{grid}} 1 2 2 2\n:gutter: 3\n:class-container: course-map\n{written}:::::\n"
 
@@ -152,9 +148,48 @@ def kinds_of_figures() -> str:
 
 def goals(root: Path) -> str:
     """The table for teachers."""
-    head = "| | chapter | needs | minutes: page + exercises | at the end, students can |\n|-|-|-|-|-|"
-    row = "\n| {number} | [](../chapters/{name}.ipynb) | {needs} | {minutes[0]} + {minutes[1]} | {goals} |"
+    head = "| | chapter | needs | minutes: lesson + exercises, going deeper | at the end, students can |\n|-|-|-|-|-|"
+    row = (
+        "\n| {number} | [](../chapters/{name}.ipynb) | {needs} "
+        "| {minutes.lesson} + {minutes.exercises}, {minutes.deeper} | {goals} |"
+    )
     return head + "".join(row.format(**chapter) for chapter in chapters(root))
+
+
+#: The chapter that no plan has, and what students do in the sessions after some.
+UNPLANNED = "attention_variants"
+THEN = {
+    "chinese_english": "Students train a translator on a file of their own",
+    "chat_model": "Students show a measurement of their own",
+}
+SESSIONS_A_WEEK = 3
+
+
+def one_week(root: Path) -> str:
+    """The sessions of the short way, with their minutes."""
+    short = [chapter for chapter in chapters(root) if chapter["star"]]
+    return _sessions([(str(number), chapter) for number, chapter in enumerate(short, start=1)], "session")
+
+
+def eight_weeks(root: Path) -> str:
+    """The sessions of all chapters but one, with their minutes."""
+    sessions = []
+    for chapter in chapters(root):
+        if chapter["name"] != UNPLANNED:
+            sessions += [chapter, *filter(None, [THEN.get(chapter["name"])])]
+    weeks = [str(number // SESSIONS_A_WEEK + 1) for number in range(len(sessions))]
+    return _sessions(list(zip(weeks, sessions, strict=True)), "week")
+
+
+def _sessions(sessions: list[tuple[str, dict | str]], kind: str) -> str:
+    """A row for each session, in which there is a chapter or what else students do; a week is named once."""
+    written, before = f"| {kind} | chapter | minutes in class | at home |\n|-|-|-|-|", None
+    row = "[](../chapters/{name}.ipynb) | {minutes[0]} | {minutes[1]} |"
+    for where, session in sessions:
+        does = f"{session} | | |" if isinstance(session, str) else row.format(**session)
+        written += f"\n| {where if where != before else ''} | {does}"
+        before = where
+    return written
 
 
 def questions(root: Path) -> str:

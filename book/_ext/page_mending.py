@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
 
 from utils.figures.chinese import CHINESE
@@ -40,6 +41,18 @@ def _name_parts(_app: Sphinx, doctree: nodes.document) -> None:
     for term in doctree.findall(nodes.term):
         if CHINESE.search(term.astext()):
             term["classes"].append("language-zh-Hans")  # becomes lang="zh-Hans"
+
+
+def _code_below(_app: Sphinx, doctree: nodes.document, _page: str) -> None:
+    """Put the folded code of a figure or a table under it: the picture comes first."""
+    for cell in doctree.findall(nodes.container):
+        fold = cell.children[0] if cell.children else None
+        if "tag_hide-input" in cell["classes"] and isinstance(fold, HideCodeCellNode) and len(cell) > 1:
+            what = "figure" if any(cell.findall(nodes.figure)) else "table"
+            fold["prompt_show"], fold["prompt_hide"] = f"Code of this {what}", "Hide the code"
+            fold["classes"].append("code-below")
+            cell.remove(fold)
+            cell.append(fold)
 
 
 def _inline_drawings(app: Sphinx, doctree: nodes.document, _page: str) -> None:
@@ -108,5 +121,6 @@ def _name_toggles(contents: BeautifulSoup | str) -> BeautifulSoup | str:
 def setup(app: Sphinx) -> None:
     app.connect("builder-inited", _write_translators)
     app.connect("doctree-read", _name_parts)
+    app.connect("doctree-resolved", _code_below)
     app.connect("doctree-resolved", _inline_drawings)
     app.connect("html-page-context", _mend, priority=900)  # after the theme's own

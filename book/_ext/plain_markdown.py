@@ -10,7 +10,7 @@ import json
 import re
 
 import nbformat
-from chapter_tables import QUIZ, minutes
+from chapter_tables import QUIZ, Minutes, minutes
 from docutils import nodes
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
@@ -30,11 +30,6 @@ def _rewrite(app: Sphinx, page: str, source: list[str]) -> None:
     if not str(app.env.doc2path(page)).endswith(".ipynb"):
         return
     notebook = nbformat.reads(source[0], as_version=4)
-    page_takes, exercises_take = minutes(notebook)
-    allow = (
-        f"Allow {page_takes + exercises_take} minutes: {page_takes} for the page with what you write in it, "
-        f"and {exercises_take} for the exercises at its end."
-    )
     kept: list[NotebookNode] = []
     for cell in notebook.cells:
         if "caption" in cell.metadata.get("tags", ()):
@@ -45,13 +40,17 @@ def _rewrite(app: Sphinx, page: str, source: list[str]) -> None:
                 )
             figure["caption"] = cell.source
             continue
+        if description := cell.metadata.get("mystnb", {}).get("image", {}).get("alt"):
+            for output in cell.outputs:  # the text is for builders that show no picture
+                if "image/svg+xml" in output.get("data", {}):
+                    output.data["text/plain"] = description
         if "hide-output" in cell.metadata.get("tags", ()):  # a cell can have two folds: source and output
             names = cell.metadata.setdefault("mystnb", {})
             for verb in ("Show", "Hide"):
                 name = names.get(f"code_prompt_{verb.lower()}", f"{verb} the code")
                 names[f"code_prompt_{verb.lower()}"] = name.replace("the code", "the {type}")
         if cell.cell_type == "markdown":
-            cell.source = cell.source.replace(BEFORE, f"{BEFORE}\n\n{allow}")
+            cell.source = cell.source.replace(BEFORE, f"{BEFORE}\n\n{allowed(minutes(notebook))}")
             cell.source = QUIZ.sub(r":::{quiz} \1\n\2\n:::", cell.source)
             if odd := BEGINNING.search(cell.source):
                 form = "a question begins with a line '<!-- quiz NAME -->' and ends with a line '</details>'"
@@ -59,6 +58,18 @@ def _rewrite(app: Sphinx, page: str, source: list[str]) -> None:
         kept.append(cell)
     notebook.cells = kept
     source[0] = nbformat.writes(notebook)
+
+
+def allowed(takes: Minutes) -> str:
+    """How much time a reader should allow.
+
+    >>> allowed(Minutes(40, 20, 25))
+    'Allow about 40 minutes for the lesson and 20 for its exercises. *Going deeper* takes 25 more, and can wait.'
+    """
+    deeper = f" *Going deeper* takes {takes.deeper} more, and can wait." if takes.deeper else ""
+    return (
+        f"Allow about {takes.lesson} minutes for the lesson and {takes.exercises} for its exercises.{deeper}"
+    )
 
 
 class Quiz(nodes.container):

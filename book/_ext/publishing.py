@@ -95,6 +95,8 @@ def _follow(app: Sphinx, config: Config) -> None:
         "colab_install": f'`%pip install "git+{url}"`',
         "chapter_cards": chapter_tables.cards(Path(app.srcdir)),
         "chapter_goals": chapter_tables.goals(Path(app.srcdir)),
+        "one_week": chapter_tables.one_week(Path(app.srcdir)),
+        "eight_weeks": chapter_tables.eight_weeks(Path(app.srcdir)),
         "short_way": chapter_tables.short_way(Path(app.srcdir)),
         "figures": chapter_tables.figures(Path(app.srcdir)),
         "kinds": chapter_tables.kinds_of_figures(),

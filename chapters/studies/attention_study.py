@@ -69,7 +69,7 @@ def train(
     batches = corpus.batches(seed, batch_size=64)
     with seeded(seed):
         encoder = Encoder(len(corpus.en), 64, 64, dropout=0.1)
-        decoder = KINDS[kind](len(corpus.fr), 64, 96, 128, dropout=0.1, cell="context")
+        decoder = KINDS[kind](len(corpus.fr), 64, 96, 128, dropout=0.1, cell="gated")
         model = EncoderDecoder(encoder, decoder)
     start = time.process_time()
     selection = list(islice(chain.from_iterable(repeat(batches)), steps))

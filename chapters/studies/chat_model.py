@@ -20,7 +20,7 @@ from torch.nn.functional import cross_entropy
 
 from studies.parts import run_parts
 from utils.chat_model import ChatModel, read_chat_model
-from utils.corpus.weights import NETWORKS, get_network
+from utils.corpus.download import NETWORKS, get_network
 from utils.long_sequences import window_mask
 from utils.transformer import causal_mask, head_name
 

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from studies.parts import run_parts
 from utils.circuits import AttentionOnly, induction_score, previous_token_score
+from utils.training import seeded
 from utils.transformer import head_name
 
 #: Where the results are stored.
@@ -61,9 +62,9 @@ def repeated(num_texts: int, draw: torch.Generator, length: int | None = None) -
 
 
 def train(study: HeadsSettings, seed: int, *, layers: int, lr: float) -> tuple[AttentionOnly, list[float]]:
-    """A network, and the losses of the words of the second block, each a mean over 25 steps."""
-    torch.manual_seed(seed)
-    model = AttentionOnly(NUM_WORDS, 64, num_heads=4 // layers, num_layers=layers, max_len=32)
+    """A network, and the losses of the words of the second block, each a mean over 25 steps, or over those left."""
+    with seeded(seed):
+        model = AttentionOnly(NUM_WORDS, 64, num_heads=4 // layers, num_layers=layers, max_len=32)
     named = list(model.named_parameters())
     groups = [
         {"params": [p for name, p in named if "distance" not in name], "lr": lr},
@@ -79,8 +80,8 @@ def train(study: HeadsSettings, seed: int, *, layers: int, lr: float) -> tuple[A
         loss.mean().backward()
         optimizer.step()
         losses.append(loss[:, texts.shape[1] // 2 :].mean().item())
-    means = torch.tensor(losses).view(-1, 25).mean(dim=1)
-    return model.requires_grad_(False), [round(number, 3) for number in means.tolist()]
+    means = [piece.mean().item() for piece in torch.tensor(losses).split(25)]
+    return model.requires_grad_(False), [round(number, 3) for number in means]
 
 
 def right_and_loss(model: AttentionOnly, texts: Tensor, replace: dict) -> list[float]:

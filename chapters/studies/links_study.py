@@ -15,6 +15,7 @@ import torch
 import typer
 from torch import Tensor
 
+from studies.aligning import GoldLinks, attention_links, detokenise, parse_links, split_words
 from studies.parts import run_parts
 from studies.real_sentences import (
     RESAMPLES,
@@ -34,8 +35,6 @@ from utils.translator.models import Settings, build_model
 from utils.translator.page.html import stored_content
 from utils.translator.page.stored_model import unpack_weights
 from utils.translator.runs import Run
-from utils.translator.using.aligning import align_pairs, detokenise, split_words
-from utils.translator.using.gold_links import GoldLinks, read_gold
 from utils.translator.using.input_lines import read_lines
 from utils.translator.using.translating import translate_sentences
 
@@ -48,7 +47,6 @@ RESULTS = Path(__file__).with_suffix(".json")
 #: The sentences of the grammar.
 NUM_GRAMMAR = 1000
 
-Words = Sequence[str]
 Table = Mapping[tuple[str, str], float]
 
 
@@ -131,9 +129,13 @@ def tatoeba() -> tuple[list, list[GoldLinks]]:
 
 def hansards() -> tuple[list, list[GoldLinks]]:
     """Sentences of parliament, and the links that people drew."""
-    with find_file(HANSARDS).open("rb") as file:
-        pairs = [tuple(map(split_words, line.split("|||"))) for line in read_lines(file, HANSARDS)]
-    return pairs, read_gold(HANSARDS_LINKS, [(len(en), len(fr)) for en, fr in pairs], first=1)
+    pairs = [tuple(map(split_words, line.split("|||"))) for line in _lines(HANSARDS)]
+    return pairs, [parse_links(line) for line in _lines(HANSARDS_LINKS)]
+
+
+def _lines(name: str) -> list[str]:
+    with find_file(name).open("rb") as file:
+        return list(read_lines(file, name))
 
 
 #: The texts, in the order in which they are measured.
@@ -178,10 +180,9 @@ def _with_interval(aer: float, drawn: Tensor) -> dict:
 def measure(name: str) -> dict:
     """BLEU and error rates on a text."""
     read, (pairs, gold) = reader(), TEXTS[name]()
-    alignments = align_pairs(read.run, [(" ".join(src), " ".join(tgt)) for src, tgt in pairs])
     links = {
         "diagonal": [diagonal_links(len(src), len(tgt)) for src, tgt in pairs],
-        "attention": [alignment.links for alignment in alignments],
+        "attention": attention_links(read.run, pairs),
         "model 1": [links_by_table(read.forward, *pair) for pair in in_lower_case(pairs)],
     }
     if name == "tatoeba":

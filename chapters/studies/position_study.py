@@ -26,6 +26,7 @@ from utils.corpus.vocabulary import Vocabulary
 from utils.fast_decoding import GPT, POSITIONS
 from utils.long_sequences import window_mask
 from utils.positions import alibi
+from utils.training import seeded
 from utils.transformer import causal_mask
 
 #: Where the results are stored.
@@ -295,9 +296,9 @@ def mean_loss(model: GPT, task: Task, n: int, **changes) -> float:
 def fresh(study: PositionSettings, name: str, task: Task, *, lr: float, seed: int, **options) -> GPT:
     """A GPT of the study with these options, trained for the task of this name."""
     number = ("next", "recall").index(name)
-    torch.manual_seed(seed)
     sizes = {"d_model": study.width, "num_heads": 8, "num_layers": 2}
-    model = GPT(task.num_words, **sizes | options)
+    with seeded(seed):
+        model = GPT(task.num_words, **sizes | options)
     settings = {"steps": study.steps[number], "batch_size": study.batch_size[number], "n": study.n}
     return train(model, task, lr=lr, seed=seed, **settings).eval()
 

@@ -23,7 +23,7 @@ from studies.parts import run_parts
 from studies.sample import SAMPLE
 from utils.attention import length_mask
 from utils.corpus.batches import pad_ids
-from utils.corpus.weights import NETWORKS, get_network
+from utils.corpus.download import NETWORKS, get_network
 from utils.sentence_encoder import SentenceEncoder, read_network
 from utils.transformer import head_name
 

@@ -16,7 +16,7 @@ import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache, partial
 from importlib.metadata import version
 from itertools import combinations
@@ -28,12 +28,14 @@ import typer
 from opencc import OpenCC
 from safetensors.torch import load_file, save
 
+from studies.aligning import detokenise
 from studies.parts import run_parts
 from utils.corpus.batches import ShuffledBatches, pad_ids
 from utils.corpus.pairs import find_file, read_pairs, tokenise
 from utils.corpus.splits import Split, folded, group_split
 from utils.corpus.vocabulary import UNK, Vocabulary
 from utils.corpus.whole_files import write_whole
+from utils.errors import check_weights
 from utils.metrics import Score, bleu
 from utils.search import Hypothesis, greedy
 from utils.seq2seq import EncoderDecoder
@@ -41,7 +43,6 @@ from utils.translator.models import Settings, build_model
 from utils.translator.options import Search
 from utils.translator.runs import Run, save_run
 from utils.translator.training.loop import STATE, Schedule, load_state, save_state, train_model
-from utils.translator.using.aligning import detokenise
 from utils.translator.using.input_lines import read_lines
 from utils.translator.using.translating import translate_sentences
 
@@ -261,13 +262,26 @@ def trained(
     settings: Settings,
     schedule: Schedule | None = None,
 ) -> Trained:
-    """Train as the command line does; or load what an earlier call has trained."""
+    """Train as the command line does; or load what an earlier call has trained.
+
+    Raises:
+        ValueError: the earlier call had another version of torch, other settings or other pairs.
+    """
     schedule = schedule or Schedule(epochs=study.epochs, batch_size=64)
+    belongs_to = {"torch": version("torch"), "settings": asdict(settings), "schedule": asdict(schedule)}
+    belongs_to = json.loads(json.dumps(belongs_to | {"pairs": len(split.train)}))
     model = build_model(settings, len(src.vocabulary), len(tgt.vocabulary))
     weights, facts = study.runs / f"{name}.safetensors", study.runs / f"{name}.json"
     if facts.exists():
-        model.load_state_dict(load_file(weights))
-        return Trained(model, json.loads(facts.read_text("utf-8")))
+        stored = json.loads(facts.read_text("utf-8"))
+        if stored.get("belongs to") != belongs_to:
+            raise ValueError(
+                f"{facts} is of another version, other settings or other pairs: name another folder"
+            )
+        tensors = load_file(weights)
+        check_weights(tensors, str(weights))
+        model.load_state_dict(tensors)
+        return Trained(model, stored["facts"])
     typer.echo(f"training {name}")
     train_ids, valid_ids = (
         tuple(units.ids(texts) for units, texts in zip((src, tgt), zip(*rows, strict=True), strict=True))
@@ -292,7 +306,7 @@ def trained(
         "held_out_losses": [round(loss, 3) for loss in history.valid_losses],
     }
     write_whole(weights, save(model.state_dict()))
-    write_whole(facts, json.dumps(facts_of_training).encode())
+    write_whole(facts, json.dumps({"belongs to": belongs_to, "facts": facts_of_training}).encode())
     (folder / STATE).unlink()
     return Trained(model, facts_of_training)
 

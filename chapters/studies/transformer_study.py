@@ -321,8 +321,10 @@ def _main(
     """Measure the Transformer beside the recurrent translator; store the results."""
     torch.set_num_threads(1)  # as for the results in the book
     setup, progress = TransformerSettings(), sys.stderr.isatty()
-    results = json.loads(out.read_text("utf-8")) if out.exists() else {}
-    results["torch"] = torch.__version__
+    head = {"torch": torch.__version__}
+    results = json.loads(out.read_text("utf-8")) if out.exists() else head
+    if results["torch"] != head["torch"]:  # other parts stay, and would be said to be of this version
+        raise ValueError(f"{out} holds results of torch {results['torch']}: name another file")
     measures: dict[str, Callable[[], Sequence[dict]]] = {
         "same_seconds": lambda: same_seconds(setup, corpus_of_the_chapter(), progress=progress),
         "by_length": lambda: by_length(LengthSettings(), setup, progress=progress),

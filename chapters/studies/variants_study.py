@@ -26,13 +26,12 @@ from utils.attention import masked_softmax
 from utils.attention_variants import AttentionDecoder, GeneralAttention, PointerDecoder, masked_sparsemax
 from utils.corpus.batches import Batch, ShuffledBatches, make_batch, pad_ids
 from utils.corpus.grammar import Triple, join_words, triples
-from utils.corpus.vocabulary import UNK, Vocabulary
+from utils.corpus.vocabulary import SPECIAL_TOKENS, UNK, Vocabulary
 from utils.corpus.whole_files import write_whole
 from utils.metrics import alignment_error_rate, bleu, links_from_weights
 from utils.search import Hypothesis, greedy
 from utils.seq2seq import Encoder, EncoderDecoder
 from utils.training import History, batch_loss, fit, seeded
-from utils.unknown_words import point_at_source, read_pointers, replace_unknown
 
 #: Where the results are stored.
 #:
@@ -314,6 +313,46 @@ def with_new_names(
     return pairs
 
 
+def replace_unknown(tokens: Sequence[str], src_words: Sequence[str], weights: Tensor) -> list[str]:
+    """Replace each unknown word by a copy of the source word of the largest weight, as Jean et al. (2015) do.
+
+    Args:
+        tokens: the words of the translation.
+        src_words: the words of the source, including those that are not in the vocabulary.
+        weights: (steps, source words); row i of the step that wrote ``tokens[i]``, and perhaps one more for the end.
+
+    >>> weights = torch.tensor([[0.9, 0.1, 0.0], [0.1, 0.7, 0.2], [0.0, 0.2, 0.8]])
+    >>> replace_unknown(["I", "<unk>", "<unk>"], ["je", "connais", "Zoé"], weights)
+    ['I', 'connais', 'Zoé']
+    """
+    attended = [src_words[j] for j in weights[: len(tokens)].argmax(dim=1).tolist()]
+    unknown = SPECIAL_TOKENS[UNK]
+    return [word if token == unknown else token for token, word in zip(tokens, attended, strict=True)]
+
+
+def point_at_source(
+    tgt_ids: Sequence[int], tgt_words: Sequence[str], src_words: Sequence[str], *, vocab_size: int
+) -> list[int]:
+    """Replace the ids of unknown words by pointers: ``vocab_size + j`` where source word j is the same word.
+
+    An unknown word that is not in the source stays unknown. Of equal source words the first is taken.
+
+    >>> point_at_source([4, 3, 3], ["I", "know", "Zoé"], ["je", "connais", "Zoé"], vocab_size=10)
+    [4, 3, 12]
+    """
+    places = {word: j for j, word in reversed(list(enumerate(src_words)))}
+    return [
+        vocab_size + places[word] if token == UNK and word in places else token
+        for token, word in zip(tgt_ids, tgt_words, strict=True)
+    ]
+
+
+def read_pointers(ids: Sequence[int], vocabulary: Vocabulary, src_words: Sequence[str]) -> list[str]:
+    """The words of a translation with pointers, the reverse of :func:`point_at_source`."""
+    size = len(vocabulary)
+    return [src_words[i - size] if i >= size else vocabulary.tokens([i])[0] for i in ids]
+
+
 def run_names(study: VariantsSettings, kind: str, seed: int, *, steps: int) -> dict:
     """Train on sentences with new names and count those that are written right in sentences with other new names."""
     en, fr = study.vocabularies["en"], study.vocabularies["fr"]
@@ -333,8 +372,7 @@ def run_names(study: VariantsSettings, kind: str, seed: int, *, steps: int) -> d
     hypotheses = translate(model, en.encode([src for src, _ in test_pairs]))
     if pointer:
         translations = [
-            read_pointers(f.tokens, fr.tokens, src, vocab_size=len(fr))
-            for f, (src, _) in zip(hypotheses, test_pairs, strict=True)
+            read_pointers(f.tokens, fr, src) for f, (src, _) in zip(hypotheses, test_pairs, strict=True)
         ]
         return result | {"pointer": score_names(translations, test_pairs, names)}
     plain = [fr.tokens(f.tokens) for f in hypotheses]

@@ -41,7 +41,7 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Builds a page from cells, where a text is a cell of Markdown; returns the page and the warnings."""
     monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
 
-    def build(*cells: NotebookNode | str) -> tuple[BeautifulSoup, str]:
+    def build(*cells: NotebookNode | str, builder: str = "html") -> tuple[BeautifulSoup, str]:
         cells = [new_markdown_cell(cell) if isinstance(cell, str) else cell for cell in ("# Title", *cells)]
         nbformat.write(new_notebook(cells=cells), tmp_path / "index.ipynb")
         settings = {
@@ -53,9 +53,10 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         folders = (str(tmp_path / name) for name in ("out", "doctrees"))
         with docutils_namespace(), (tmp_path / "warnings.txt").open("w+") as warnings:
             streams = {"status": None, "warning": warnings}
-            Sphinx(str(tmp_path), None, *folders, "html", settings, **streams, freshenv=True).build()
+            Sphinx(str(tmp_path), None, *folders, builder, settings, **streams, freshenv=True).build()
             warnings.seek(0)
-            page = BeautifulSoup((tmp_path / "out" / "index.html").read_text("utf-8"), "html.parser")
+            (file,) = (tmp_path / "out").glob("index.*")
+            page = BeautifulSoup(file.read_text("utf-8"), "html.parser")
             return page, warnings.read()
 
     return build
@@ -67,6 +68,15 @@ def test_the_cell_below_a_figure_is_its_caption(build) -> None:
     assert shown == {"fig-a": "The first one.", "fig-b": "Two."}
     assert page.select_one("#fig-a figcaption em").get_text() == "first"
     assert page.get_text().count("Two.") == 1
+
+
+def test_where_no_drawing_shows_its_description_does(build) -> None:
+    drawn = {"image/svg+xml": "<svg/>", "text/plain": "<Figure size 500x320 with 1 Axes>"}
+    about = {"mystnb": {"image": {"alt": "Two curves that fall."}}}
+    outputs = [new_output("stream", text="printed"), new_output("display_data", drawn)]
+    page, _ = build(new_code_cell("draw()", outputs=outputs, metadata=about), builder="text")
+    assert "Two curves that fall." in str(page)
+    assert "<Figure" not in str(page)
 
 
 def test_the_two_folds_of_a_cell_have_two_names(build) -> None:

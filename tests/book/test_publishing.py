@@ -117,11 +117,12 @@ def test_a_new_chapter_appears_in_every_table(tmp_path: Path) -> None:
     (course / "_toc.yml").write_text(yaml.safe_dump({"parts": pages}), "utf-8")
     about = {"question": "Why?", "needs": ["masked_softmax", "additive_attention"], "gives": "a reason"}
     about |= {"goals": "say why"}
-    # 10 minutes for 600 words, 2 for 12 lines, 1.5 each for a question and a table, 5 for the exercise in the page.
+    # 10 minutes for 600 words, 2 for 12 lines, 1.5 for a question, 5 for the exercise in the page; 20 to go deeper.
     texts = ["# A new one\n\n" + "word " * 588, f"<details>{'folded ' * 900}</details>"]
     texts += ["### Exercise 0: in the page (5 minutes)"]
     texts += ["<!-- quiz a -->\nWhy?\n<details><summary>Answers</summary>\n</details>"]
     texts += ["## Exercises", "### Exercise 1: one (4 minutes)", "### Exercise 2: two (7 minutes)"]
+    texts += ["## Going deeper\n\n" + "word " * 1197, "## Where this comes from\n\n" + "word " * 600]
     cells = [new_markdown_cell(text) for text in texts]
     table = [new_output("stream", text="1\n2\n3\n")]
     cells[1:1] = [new_code_cell("x = 1\n" * 12, outputs=table)]
@@ -135,11 +136,27 @@ def test_a_new_chapter_appears_in_every_table(tmp_path: Path) -> None:
     )
     assert "| | [A new one](chapters/new.ipynb) | Why? |\n| Translation |" in readme
     assert "\n3. [A new one](new.ipynb)\n4. " in listed
-    row = "\n| 3 | [](../chapters/new.ipynb) | 1, 2 | 20 + 11 | say why |\n| 4 |"
+    row = "\n| 3 | [](../chapters/new.ipynb) | 1, 2 | 20 + 11, 20 | say why |\n| 4 |"
     assert row in publishing.chapter_tables.goals(course)
     cards = publishing.chapter_tables.cards(course)
-    assert "\nWhy?\n:::{card-footer}\nNeeds chapters 1 and 2. Gives a reason. 31 minutes.\n" in cards
+    assert (
+        "\nWhy?\n:::{card-footer}\nNeeds chapters 1 and 2. Gives a reason. 31 minutes, and 20 to go deeper.\n"
+        in cards
+    )
     assert "map/new.svg" not in cards
+
+
+def test_the_sessions_of_a_plan_take_nearly_the_same_time() -> None:
+    tables = publishing.chapter_tables
+    short, long = (plan(ROOT).splitlines()[2:] for plan in (tables.one_week, tables.eight_weeks))
+    assert "| 6 | [](../chapters/bahdanau_decoder.ipynb) | " in short[-1]
+    assert [row.split("|")[1].strip() for row in long] == [
+        week if first else "" for week in "12345678" for first in (True, False, False)
+    ]
+    planned = re.findall(r"chapters/(\w+)\.ipynb\) \| (\d+) \| \d+ \|$", "\n".join(long), re.MULTILINE)
+    names = [chapter["name"] for chapter in tables.chapters(ROOT)]
+    assert [name for name, _ in planned] == [name for name in names if name != tables.UNPLANNED]
+    assert all(70 <= int(minutes) <= 90 for _, minutes in planned)
 
 
 def test_the_tables_are_in_the_book() -> None:

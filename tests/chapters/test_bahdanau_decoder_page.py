@@ -28,7 +28,7 @@ def engine() -> Engine:
 
 
 def test_the_stored_weights_write_the_printed_translations(engine):
-    decoder = BahdanauDecoder(len(FACTS["tgt"]["tokens"]), 64, 96, 128, cell="context")
+    decoder = BahdanauDecoder(len(FACTS["tgt"]["tokens"]), 64, 96, 128, cell="gated")
     model = EncoderDecoder(Encoder(len(FACTS["src"]["tokens"]), 64, 64), decoder).eval()
     model.load_state_dict(unpack_weights(FACTS["layout"], WEIGHTS))
     compared, of_dog = (CELLS[name].outputs[0].text for name in ("bd-021b", "bd-live-a"))

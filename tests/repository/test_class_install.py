@@ -1,5 +1,6 @@
 """What a class gets: the package, as the page for teachers installs it, and handouts with nothing else beside them."""
 
+import itertools
 import os
 import re
 import shlex
@@ -44,21 +45,34 @@ def package(course: Path) -> Path:
     return course.parent / "package"
 
 
-def run_pip(*words: object) -> str:
+def run_pip(*words: object, cwd: Path | None = None) -> str:
     command = [sys.executable, "-m", "pip", *map(str, words)]
     own = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
     own["PIP_CONFIG_FILE"] = os.devnull
-    result = subprocess.run(command, capture_output=True, text=True, check=False, env=own)
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=own, cwd=cwd)
     assert result.returncode == 0, result.stderr
     return result.stdout
 
 
 def test_the_printed_command_installs_the_pinned_versions(course: Path) -> None:
     page = (ROOT / "book" / "teaching.md").read_text("utf-8")
-    [line] = re.findall(r"^pip install .*FOLDER.*$", page, re.MULTILINE)
-    words = [word.replace("FOLDER", str(course)) for word in shlex.split(line)]
-    said = run_pip(*words[1:], "--dry-run", *OFFLINE)
+    [line] = re.findall(r"^class/bin/pip install .*FOLDER.*$", page, re.MULTILINE)
+    words = [word.replace("FOLDER", course.name) for word in shlex.split(line)]
+    said = run_pip(*words[1:], "--dry-run", *OFFLINE, cwd=course.parent)
     assert re.search(r"^Would install attention-course-[\w.]+$", said, re.MULTILINE), said
+
+
+def test_no_command_asks_the_index_for_a_folder() -> None:
+    # pip takes a word without a slash for the name of a package, which anybody may have published.
+    known = {"jupyterlab", "sacrebleu[ja]", "sacrebleu[ko]", ".", ".[dev]", "./FOLDER"}
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("chapters/*.md"), *ROOT.glob("book/**/*.md")]
+    text = "\n".join(path.read_text("utf-8") for path in pages)
+    commands = re.findall(r"pip install ([^`\n]+)", text)
+    assert len(commands) >= 4
+    for command in map(shlex.split, commands):
+        values = ("--constraint", "-c", "--extra-index-url")  # a file or an address comes after them
+        words = [word for before, word in itertools.pairwise(["", *command]) if before not in values]
+        assert {word for word in words if not word.startswith("-")} <= known, command
 
 
 def test_the_package_has_all_files_of_its_folder(course: Path, package: Path) -> None:

@@ -139,6 +139,18 @@ def test_one_line_says_which_python_would_do(course, tmp_path, versions, says) -
     assert not (course / ".venv").exists()
 
 
+@pytest.mark.parametrize("name", ["a$b", "a{b}", 'a"b', "a`touch touched`b", "a\\b"])
+def test_a_folder_in_which_python_cannot_install_is_refused(course, name) -> None:
+    folder = course.rename(course.parent / name)
+    result = make(folder, "lint", f"PYTHON={sys.executable}", "VENV=.venv")
+    assert result.returncode != 0
+    says = f"the path {folder}/.venv has the character {name[1]}, with which Python cannot install: rename the folder"
+    assert result.stderr.endswith(f" *** {says}.  Stop.\n")
+    assert {path.name for path in folder.iterdir()} == {
+        "Makefile", "pyproject.toml", "constraints.txt", "backend.py", "course.py",
+    }  # fmt: skip
+
+
 # The environment
 
 

@@ -1,8 +1,9 @@
-"""Names in code type, on the pages and in the text of the chapters: modules, files, options and functions exist.
+"""Names in code type, on the pages, in the text of the chapters and at the top of modules: what they name exists.
 
 Names with a role of Sphinx, such as {func}, are looked up by Sphinx; commands are run by `test_shown_commands`.
 """
 
+import ast
 import json
 import pkgutil
 import re
@@ -74,3 +75,33 @@ def test_names_in_code_type_exist(path: Path) -> None:
 @pytest.mark.parametrize("piece", ["align" + "_sentences_of", "--bim", "utils/atention.py"])
 def test_a_name_that_nobody_defines_is_found(piece: str) -> None:
     assert not is_known(piece)
+
+
+# Modules that say where something is
+
+MODULES = [path for room in ("utils", "chapters/studies") for path in sorted(ROOT.glob(f"{room}/**/*.py"))]
+
+
+def is_known_in(module: Path, name: str) -> bool:
+    """Whether a name is a module or a folder beside this module or further out, a name of its code, or a command."""
+    places = [place / name.replace(".", "/") for place in module.parents if place.is_relative_to(ROOT)]
+    if any(place.is_dir() or place.with_suffix(".py").exists() for place in places):
+        return True
+    nodes = list(ast.walk(ast.parse(module.read_text("utf-8"))))
+    own = {getattr(node, field, None) for node in nodes for field in ("id", "attr", "name", "arg")}
+    commands = {"torchrun", *typer.main.get_command(app).commands}
+    return name in own | commands or (name.startswith("torch.") and pkgutil.resolve_name(name) is not None)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.relative_to(ROOT)))
+def test_names_at_the_top_of_a_module_exist(module: Path) -> None:
+    text = ast.get_docstring(ast.parse(module.read_text("utf-8"))) or ""
+    names = re.findall(r"``([a-z_]+(?:\.[a-z_]+)*)``", text)
+    files = {name for name in names if (module.parent / name).exists()}
+    assert [name for name in names if name not in files and not is_known_in(module, name)] == []
+
+
+def test_a_module_that_is_gone_is_found() -> None:
+    lines = ROOT / "utils/translator/using/input_lines.py"
+    assert is_known_in(lines, "translating")
+    assert not is_known_in(lines, "alignment")

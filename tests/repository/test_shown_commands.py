@@ -105,8 +105,6 @@ def folder(tmp_path, monkeypatch) -> Path:
     files = {
         "data/tatoeba/fra.txt": english_french,
         "data/tatoeba/cmn.txt": english_chinese,
-        "data/hansards/enfr.src-tgt": "I see two dogs .\tJe vois deux chiens .\n" * 3,
-        "data/hansards/enfr.gold": "1-1 2-2 3p3 4-4 5-5\n" * 3,
         "french.txt": "Je vois deux chiens.\n\nNous avons six livres.\n",
         "my.txt": english_chinese,
     }
@@ -115,7 +113,7 @@ def folder(tmp_path, monkeypatch) -> Path:
         (tmp_path / name).write_text(text, encoding="utf-8")
     with zipfile.ZipFile(tmp_path / "cmn-eng.zip", "w") as archive:
         archive.writestr("cmn.txt", english_chinese)
-    for run in ("fr-en", "en-fr", "zh-en", "fr-en-transformer", "mine"):
+    for run in ("fr-en", "zh-en", "mine"):
         shutil.copytree(STORED_RUN, tmp_path / "runs" / run)
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
@@ -131,11 +129,9 @@ def run(words: list[str], folder: Path) -> None:
         shutil.rmtree(words[words.index("--out") + 1], ignore_errors=True)
     if not words or words in (["train"], ["export"], ["data", "get"]):
         words = [*words, "--help"]
-    if words[0] == "align":  # the stored run translates from French
-        words = [word.replace("zh", "fr") for word in words]
     result = CliRunner().invoke(app, words, input="Je vois deux chiens.\n")
     assert result.exit_code == 0, result.output
-    for option in {"--out", "--output", "--heatmap"}.intersection(words):
+    for option in {"--out", "--output"}.intersection(words):
         assert Path(words[words.index(option) + 1]).exists()
 
 

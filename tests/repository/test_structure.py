@@ -12,14 +12,13 @@ UTILS = ROOT / "utils"
 MODULES = [path for path in sorted(UTILS.rglob("*.py")) if path != UTILS / "__init__.py"]
 #: A module or folder may import of `utils` only itself and what is in the rows above its own.
 LAYERS = [
-    {"attention", "errors"},
+    {"attention", "checks", "errors"},
     {"kernels", "seq2seq"},
     {"corpus", "transformer", "attention_variants", "positions"},
     {
         "search",
         "training",
         "metrics",
-        "unknown_words",
         "long_sequences",
         "fast_decoding",
         "circuits",
@@ -30,8 +29,8 @@ LAYERS = [
     {"translator", "exercises"},
     {"__main__"},
 ]
-#: A folder that imports nothing else of `utils` but the errors: sentences know no model.
-ALONE = {"corpus"}
+#: What imports only this of `utils`: `attention` can be copied together with `checks`, and sentences know no model.
+ALONE = {"attention": {"checks"}, "checks": set(), "corpus": {"checks", "errors"}}
 
 
 def imported(module: Path) -> Iterator[str]:
@@ -53,7 +52,7 @@ def test_imports_follow_the_data(module: Path) -> None:
     here = module.relative_to(UTILS).with_suffix("").parts[0]
     row = next((number for number, names in enumerate(LAYERS) if here in names), None)
     assert row is not None, f"{here} is in no row of LAYERS: add it below all that it imports"
-    allowed = {here, "errors"} if here in ALONE else {here}.union(*LAYERS[:row])
+    allowed = {here} | (ALONE[here] if here in ALONE else set().union(*LAYERS[:row]))
     for name in imported(module):
         assert name in allowed, f"{here} imports {name}"
 
@@ -91,3 +90,13 @@ def test_the_messages_that_a_page_explains_are_those_of_the_code() -> None:
     for piece in quoted:
         if len(piece) > 12 and not piece.strip().startswith(of_others):
             assert piece.strip() in code, piece
+
+
+def test_no_assertion_is_a_conditional() -> None:
+    # `assert a == b if c else d` asserts d alone where c is false, and d may be anything that is true.
+    found = []
+    for path in [*ROOT.glob("tests/**/*.py"), *ROOT.glob("utils/**/*.py"), *ROOT.glob("chapters/**/*.py")]:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Assert) and isinstance(node.test, ast.IfExp):
+                found.append(f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}")
+    assert found == []

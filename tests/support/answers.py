@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from utils.exercises.checking import Report
+from utils.exercises.report import Report
 
 
 class Answer(NamedTuple):

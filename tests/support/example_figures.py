@@ -3,7 +3,6 @@
 import torch
 from decoding_example import record
 
-import utils.kernels
 from utils.figures import (
     Alignment,
     Bars,
@@ -14,13 +13,13 @@ from utils.figures import (
     Plane,
     Weights,
 )
-from utils.kernels import nadaraya_watson
+from utils.kernels import boxcar, nadaraya_watson
 
 ENGLISH = ["Mary", "found", "the", "small", "white", "flower", "yesterday", "."]
 FRENCH = ["Marie", "a", "trouvé", "la", "petite", "fleur", "blanche", "hier", "."]
 KERNELS = {
-    "Gaussian": "gaussian",
-    "boxcar": "boxcar",
+    "Gaussian": None,
+    "boxcar": boxcar,
 }
 PLACES = [
     (0.9, -0.3),
@@ -170,9 +169,7 @@ def curve(name: str = "curve", **changes) -> Curve:
 
     def compute(kernel, bandwidth, query):
         at = torch.cat([grid, torch.tensor([query])])
-        context, weights = nadaraya_watson(
-            at, x, y, kernel=getattr(utils.kernels, KERNELS[kernel]), bandwidth=bandwidth
-        )
+        context, weights = nadaraya_watson(at, x, y, kernel=KERNELS[kernel], bandwidth=bandwidth)
         known = weights.sum(dim=1) > 0
         return {
             "estimate": context[:-1],

@@ -48,15 +48,18 @@ ipywidgets.VBox([echo, other])
 
 
 @contextmanager
-def server(folder: Path) -> Iterator[str]:
+def server(folder: Path, *options: str) -> Iterator[str]:
     """JupyterLab over a folder that holds its settings too; gives its address.
+
+    Args:
+        options: in place of those that say which folder is shown; it starts in this one.
 
     Raises:
         RuntimeError: it has ended, with what it wrote.
     """
     program = f"{ENDS_WITH_ITS_TEST}from jupyterlab.labapp import main\nmain()"
     command = [sys.executable, "-c", program, "--no-browser", "--allow-root", "--ip=127.0.0.1"]
-    command += ["--port=0", f"--ServerApp.root_dir={folder}"]  # port 0: any that is free
+    command += ["--port=0", *(options or [f"--ServerApp.root_dir={folder}"])]  # port 0: any that is free
     command += ["--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True"]
     command += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     settings = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")
@@ -88,15 +91,21 @@ def write_notebook(path: Path, *cells: str) -> None:
     nbformat.write(new_notebook(cells=[new_code_cell(source) for source in cells], metadata=kernel), path)
 
 
-def open_notebook(browser: Browser, address: str, notebook: str) -> Page:
-    """A window on the notebook as it is stored; requests to any other host are refused."""
+def open_page(browser: Browser, address: str, path: str) -> Page:
+    """A window on a page of the server; requests to any other host are refused."""
     context = browser.new_context(viewport={"width": 1280, "height": 1000}, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE)
     context.route(
         re.compile(rf"^https?://(?!{re.escape(address.removeprefix('http://'))})"), lambda r: r.abort()
     )
     page = context.new_page()
-    page.goto(f"{address}/lab/tree/{notebook}")
+    page.goto(f"{address}/{path}")
+    return page
+
+
+def open_notebook(browser: Browser, address: str, notebook: str) -> Page:
+    """A window on the notebook as it is stored."""
+    page = open_page(browser, address, f"lab/tree/{notebook}")
     page.wait_for_selector(".jp-Notebook .jp-CodeCell")
     page.wait_for_function("window.jupyterapp")
     page.wait_for_selector("text=/Python 3.*Idle/")

@@ -14,8 +14,6 @@ from torch.testing import assert_close
 from utils.attention import (
     AdditiveAttention,
     CosineAttention,
-    check_count,
-    check_number,
     cosine_scores,
     length_mask,
 )
@@ -27,6 +25,7 @@ from utils.attention_variants import (
     PointerDecoder,
     score_layer,
 )
+from utils.checks import check_count, check_number
 from utils.circuits import AttentionOnly, CausalHeads, at_place, output_value_circuit, query_key_circuit
 from utils.corpus.batches import Batch, ShuffledBatches, batches
 from utils.corpus.vocabulary import PAD
@@ -42,7 +41,7 @@ from utils.long_sequences import online_attention, window_mask
 from utils.metrics import bleu, bleu_by_length, chrf, diagonal_links, links_from_weights, paired_bootstrap
 from utils.positions import alibi, rotate
 from utils.search import Hypothesis, beam_search, greedy, next_word_probabilities
-from utils.seq2seq import BahdanauDecoder, ContextGRUCell, Encoder, EncoderDecoder
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, GatedUnit
 from utils.training import fit, seeded, sequence_loss
 from utils.transformer import (
     FeedForward,
@@ -55,8 +54,6 @@ from utils.transformer import (
 )
 from utils.translator.models import Settings
 from utils.translator.options import Search
-from utils.translator.using.aligning import forced_weights
-from utils.translator.using.gold_links import parse_links
 
 pytestmark = pytest.mark.usefixtures("unchecked_shapes")
 
@@ -130,7 +127,7 @@ COUNTS = [
     (of(Encoder, **RECURRENT), {"vocab_size": 1, "d_embed": 1, "d_hidden": 1, "num_layers": 1}),
     (of(BahdanauDecoder, **DECODER), {"vocab_size": 1, "d_embed": 1, "d_hidden": 1, "d_enc": 1, "d_enc_state": 1,
                                       "num_layers": 1, "d_read": 0}),
-    (of(ContextGRUCell, d_input=2, d_context=3, d_hidden=5), {"d_input": 1, "d_context": 0, "d_hidden": 1}),
+    (of(GatedUnit, d_input=2, d_context=3, d_hidden=5), {"d_input": 1, "d_context": 0, "d_hidden": 1}),
     (of(with_beam), {"beam": 1, "max_len": 1, "no_repeat_ngram": 0}),
     (of(partial(greedy, translator(), torch.tensor([[4]]), torch.tensor([1])), max_len=3),
      {"max_len": 1, "no_repeat_ngram": 0}),
@@ -149,7 +146,6 @@ COUNTS = [
     (of(partial(vocabulary_loss, ONES, ONES, torch.ones(3), torch.tensor([0, 1, 2]))), {"chunk": 1}),
     (of(partial(batches, IDS, IDS)), {"batch_size": 1, "pool": 1}),
     (of(partial(ShuffledBatches, IDS, IDS)), {"batch_size": 1}),
-    (of(partial(forced_weights, translator(), IDS, IDS)), {"batch_size": 1}),
     (of(Settings, src="en", tgt="fr", model="transformer", num_heads=4),
      {"num_heads": 1, "d_embed": 1, "d_hidden": 1}),
 ]  # fmt: skip
@@ -182,7 +178,6 @@ def test_a_count_that_cannot_be_is_named(call, name, least):
         (lambda: diagonal_links(0, 1), "num_src must be at least 1, got 0"),
         (lambda: bleu_by_length(*BLEU, [-1]), "lengths must be at least 0, got -1"),
         (lambda: bleu_by_length(*BLEU, [4], edges=(-5, 3)), "edges must be at least 0, got -5"),
-        (lambda: parse_links("0-1", first=-1), "first must be 0 or 1, got -1"),
         (lambda: seeded(2.5).__enter__(), "seed must be a whole number, got 2.5"),
         (lambda: seeded(2**64).__enter__(), "seed must be from .*, got 18446744073709551616"),
         (lambda: AttentionDecoder(**DECODER, d_attention=0), "d_hidden must be at least 1, got 0"),

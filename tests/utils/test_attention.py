@@ -327,8 +327,15 @@ def test_every_mask_works_without_weights(leading):
     values = randn(*leading, KEYS, D, seed=2)
     layer = DotProductAttention()
     shape = (*leading, QUERIES, KEYS)
-    suffixes = [shape[start:] for start in range(len(shape) + 1)]
-    for mask_shape in (*suffixes, (*leading, 1, KEYS), (*leading, QUERIES, 1), (1, KEYS)):
+    for mask_shape in (
+        shape,
+        shape[-2:],
+        shape[-1:],
+        (),
+        (*leading, 1, KEYS),
+        (*leading, QUERIES, 1),
+        (1, KEYS),
+    ):
         mask = randn(*mask_shape, seed=3) > 0
         context, _ = layer(queries, keys, values, mask)
         fused, _ = layer(queries, keys, values, mask, need_weights=False)
@@ -438,7 +445,10 @@ def test_dropout_changes_the_context_in_training(name, options):
     assert_close(layer(queries, keys, values, **options)[0], expected)
     torch.manual_seed(1)
     context, weights = layer.train()(queries, keys, values, **options)
-    assert weights is None if options else torch.equal(weights, expected)
+    if options:
+        assert weights is None
+    else:
+        assert torch.equal(weights, expected)
     dropped = context == 0
     assert 0 < dropped.sum() < dropped.numel()
     assert_close(context[~dropped], 2 * expected[~dropped])  # survivors are doubled

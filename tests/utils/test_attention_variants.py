@@ -159,7 +159,7 @@ EVERY = [
     *QUESTIONS,
     {"layers": 2, "query": "after", "input_feeding": True},
     {"layers": 2, "query": "after"},
-    {"cell": "context", "query": "after", "input_feeding": True},
+    {"cell": "gated", "query": "after", "input_feeding": True},
     {"decoder_type": PointerDecoder, "unknown": UNK},
     {"decoder_type": PointerDecoder, "unknown": UNK, "query": "after", "input_feeding": True, "score": "general"},
 ]  # fmt: skip
@@ -168,7 +168,7 @@ EVERY_DECODER = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.parametrize("cell", ["gru", "context"])
+@pytest.mark.parametrize("cell", ["gru", "gated"])
 @pytest.mark.parametrize("num_layers", [1, 2])
 def test_additive_before_is_the_bahdanau_decoder(cell, num_layers):
     options = {"cell": cell, "layers": num_layers, "d_attention": 5, "d_hidden": 9}
@@ -288,7 +288,7 @@ def test_it_learns_to_copy_unknown_words():
         (lambda: LocationAttention(3, 4).project_keys(torch.zeros(1, 5, 3)), "max_len = 4 places, got 5 keys"),
         (lambda: translator(query="during"), "query must be 'before' or 'after', got 'during'"),
         (lambda: translator(input_feeding=True), "input_feeding needs query='after'"),
-        (lambda: translator(query="after", cell="context"), "cell 'context' reads a context"),
+        (lambda: translator(query="after", cell="gated"), "cell 'gated' reads a context"),
     ],
 )  # fmt: skip
 def test_parts_that_do_not_fit_are_named(make, message):

@@ -161,11 +161,24 @@ def test_written_logits_are_those_of_the_circuit():
         (lambda: network()(text(), replace={(2, 0): 0}), r"got \[\(2, 0\)\]"),
         (lambda: network()(text(), replace={1: torch.zeros(5, 33)}), r"must have the shape \(2, 5, 33\)"),
         (lambda: at_place(torch.zeros(3, 2), torch.zeros(1, 2), 0), r"shape \(3, 2\), got \(1, 2\)"),
-        (lambda: previous_token_score(torch.ones(1, 1)), "at least two places, got 1"),
+        (lambda: network()(text(), replace=[(0, 1)]), "replace must be a dict of layers and heads, got list"),
+        (lambda: network()(text() + VOCAB), "tokens must lie between 0 and 6"),
+        (
+            lambda: at_place(text(), text() / 2, 0),
+            "theirs must have the dtype torch.int64, got torch.float32",
+        ),
+        (lambda: previous_token_score(torch.ones(1, 1)), r"at least two places, .* got shape \(1, 1\)"),
+        (lambda: previous_token_score(torch.ones(3, 2)), r"as many keys as queries, got shape \(3, 2\)"),
+        (lambda: induction_score(torch.ones(2, 1, 2, 2), text(1)), r"got \(2, 1, 2, 2\) and \(1, 5\)"),
+        (
+            lambda: query_key_circuit(network(), 1, 0, through=3),
+            "through must hold pairs of a layer and a head",
+        ),
         (lambda: induction_score(torch.ones(1, 1, 2, 2), torch.tensor([[0, 1]])), "stands twice"),
         (lambda: query_key_circuit(network(), 0, 0, through=(0, 1)), r"before 0, got \(0, 1\)"),
     ],
 )
+@pytest.mark.usefixtures("unchecked_shapes")
 def test_errors_say_what_is_wrong(call, words):
     with pytest.raises(ValueError, match=words):
         call()

@@ -10,7 +10,7 @@ from torch.testing import assert_close
 
 from utils.kernels import boxcar, gaussian, nadaraya_watson
 
-KERNELS = [gaussian, boxcar]
+KERNELS = [None, gaussian, boxcar]
 
 
 def triangular(u):
@@ -24,6 +24,7 @@ PLAIN = {
     gaussian: lambda u: math.exp(-u * u / 2) / math.sqrt(2 * math.pi),
     boxcar: lambda u: 0.5 if u <= 1 else 0.0,
 }
+PLAIN[None] = PLAIN[gaussian]
 # Different primes, so that a swapped axis cannot pass.
 NUM_QUERIES, NUM_KEYS, D, D_V = 5, 7, 3, 2
 #: Tolerances of sums of at most a hundred products of numbers near 1.
@@ -79,6 +80,7 @@ def test_kernels_by_hand(kernel, at_0, at_half, at_1, at_2, dtype):
     [
         # Keys at 13, 14 and 18 hours, asked at 14 with a bandwidth of 2: u = 1/2, 0, 2.
         (boxcar, [1 / 2, 1 / 2, 0]),
+        (None, [0.437349, 0.495582, 0.067069]),
         (gaussian, [0.437349, 0.495582, 0.067069]),  # e^(-1/8), 1 and e^-2 over their sum, 2.017832
     ],
 )
@@ -110,6 +112,24 @@ def test_gaussian_weights_are_softmax_of_squared_distances():
     queries, keys, values = draw(NUM_QUERIES, D), draw(NUM_KEYS, D, seed=1), draw(NUM_KEYS, D_V, seed=2)
     weights = torch.softmax(-(torch.cdist(queries, keys) ** 2) / (2 * 0.7**2), dim=-1)
     assert_close(nadaraya_watson(queries, keys, values, bandwidth=0.7), (weights @ values, weights))
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_kernel_is_what_it_computes(masked):
+    """A function around the Gaussian gives what the Gaussian gives, near and far."""
+    queries, keys, values = (
+        draw(NUM_QUERIES).float(),
+        draw(NUM_KEYS, seed=1).float(),
+        draw(NUM_KEYS, seed=2).float(),
+    )
+    queries[0] += 17  # where the kernel is 0 for some of the keys, and has few digits for others
+    mask = draw(NUM_QUERIES, NUM_KEYS, seed=3) > 0 if masked else None
+    named = nadaraya_watson(queries, keys, values, kernel=gaussian, mask=mask)
+    around = nadaraya_watson(queries, keys, values, kernel=lambda u: gaussian(u), mask=mask)
+    for ours, theirs in zip(named, around, strict=True):
+        assert torch.equal(ours, theirs)
+    unnamed = nadaraya_watson(queries[1:], keys, values, mask=None if mask is None else mask[1:])
+    assert_close(unnamed[1], named[1][1:], **SINGLE)
 
 
 def test_bandwidth_from_nearest_neighbour_to_mean():
@@ -184,7 +204,7 @@ def test_a_tiny_bandwidth_leaves_the_nearest_keys(dtype, bandwidth):
 # Gradients
 
 
-@pytest.mark.parametrize("kernel", [gaussian, triangular])
+@pytest.mark.parametrize("kernel", [None, gaussian, triangular])
 @pytest.mark.parametrize("masked", [False, True])
 def test_gradients_by_finite_differences(kernel, masked):
     mask = draw(2, 5, seed=3) > 0 if masked else None
@@ -196,7 +216,7 @@ def test_gradients_by_finite_differences(kernel, masked):
     assert torch.autograd.gradcheck(both, [x.requires_grad_() for x in inputs])
 
 
-@pytest.mark.parametrize("kernel", [gaussian, triangular])
+@pytest.mark.parametrize("kernel", [None, gaussian, triangular])
 def test_gradients_are_finite_on_keys_and_empty_rows(kernel):
     keys, values = draw(NUM_KEYS, D), draw(NUM_KEYS, seed=1)
     queries = torch.cat([keys[:2], keys[:1] + 1e3]).requires_grad_()  # two on a key, one far away
@@ -223,6 +243,12 @@ def test_a_bandwidth_must_be_a_positive_number(bandwidth):
     assert str(error.value).endswith(str(number))
 
 
+@pytest.mark.parametrize("kernel", [lambda u: u - 0.5, lambda u: u.sum()])
+def test_a_kernel_gives_a_number_from_0_on_for_each_distance(kernel):
+    with pytest.raises(ValueError, match="kernel must give a number for each distance, and none below 0"):
+        nadaraya_watson(draw(2), draw(3, seed=1), draw(3), kernel=kernel)
+
+
 WIDTHS = r"queries and keys must be numbers \(n,\) or vectors .* of the same width, got "
 LENGTHS = "keys and values must have the same length, at least 1, got shapes "
 
@@ -246,6 +272,6 @@ LENGTHS = "keys and values must have the same length, at least 1, got shapes "
     ],
 )  # fmt: skip
 def test_tensors_that_do_not_fit_are_named(queries, keys, values, mask, message):
-    for kernel in (gaussian, boxcar):
+    for kernel in KERNELS:
         with pytest.raises(ValueError, match=message):
             inspect.unwrap(nadaraya_watson)(queries, keys, values, kernel=kernel, mask=mask)

@@ -1,7 +1,9 @@
 """Measures: sacrebleu as oracle, the alignment error rate by hand and as published."""
 
+import inspect
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -11,7 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF
 
+from studies.aligning import parse_links
+from utils import metrics
 from utils.corpus.pairs import DATA_VARIABLE, data_folder
+from utils.errors import CourseError
 from utils.metrics import (
     alignment_error_rate,
     bleu,
@@ -20,8 +25,8 @@ from utils.metrics import (
     diagonal_links,
     links_from_weights,
     paired_bootstrap,
+    reference_streams,
 )
-from utils.translator.using.gold_links import alignment_score, parse_links
 
 HYPOTHESES = ["They are Russian.", "The cat sat on the mat, I think.", "it rains today"]
 REFERENCES = [
@@ -71,14 +76,83 @@ def test_signatures_say_how_it_was_counted():
     [
         ([], [], "hypotheses must hold at least one text"),
         (["a"], [["a"], ["b"]], "must have the same length, got 1 and 2"),
-        (["a", "b"], [["a"], []], r"references\[1\] must be a list of at least one text, got \[\]"),
-        (["a"], ["a"], r"references\[0\] must be a list of at least one text, got 'a'"),
+        (["a", "b"], [["a"], []], r"references\[1\] must hold at least one text, got none"),
+        (["a"], ["a"], r"references\[0\] must be a list, got the text 'a'"),
+        (np.array(["a"]), [["a"]], r"hypotheses must be a list, got ndarray: list\(hypotheses\) makes one"),
+        ((text for text in "a"), [["a"]], "hypotheses must be a list, got generator"),
+        (["a"], np.array([["a"]]), "references must be a list, got ndarray"),
+        (["a"], [np.array(["a"])], r"references\[0\] must be a list, got ndarray"),
+        ([None], [["a"]], r"hypotheses\[0\] must be a text, got None"),
+        (["a", "b"], [["a"], ["b", 3]], r"references\[1\]\[1\] must be a text, got 3"),
     ],
 )
+@pytest.mark.usefixtures("unchecked_shapes")
 def test_mistakes_in_scoring_are_named(hypotheses, references, message):
     for metric in (bleu, chrf):
         with pytest.raises(ValueError, match=message):
             metric(hypotheses, references)
+
+
+LINKS = [[(0, 0)]]
+#: Each measure, its arguments that are right, and which of them are lists.
+MEASURES = [
+    (bleu, (["a"], [["a"]]), ("hypotheses", "references")),
+    (chrf, (["a"], [["a"]]), ("hypotheses", "references")),
+    (bleu_by_length, (["a"], [["a"]], [3]), ("hypotheses", "references")),
+    (paired_bootstrap, (["a"], ["a"], [["a"]]), ("first", "second", "references")),
+    (alignment_error_rate, (LINKS, LINKS, LINKS), ("predicted", "sure", "possible")),
+    (reference_streams, ([["a"]],), ("references",)),
+]
+
+
+def test_all_measures_of_lists_are_here():
+    lists = {}
+    for name in metrics.__all__:
+        public = getattr(metrics, name)
+        parameters = inspect.signature(public).parameters.items() if inspect.isfunction(public) else ()
+        found = [n for n, p in parameters if re.search("Sequence|Reference", str(p.annotation))]
+        if found := tuple(n for n in found if n not in ("lengths", "edges", "links")):
+            lists[name] = found
+    assert lists == {measure.__name__: names for measure, _, names in MEASURES}
+
+
+@pytest.mark.parametrize(("measure", "arguments", "names"), MEASURES)
+@pytest.mark.usefixtures("unchecked_shapes")
+def test_what_is_no_list_is_named(measure, arguments, names):
+    measure(*arguments)
+    for place, name in enumerate(names):
+        for other in (np.array(["a"]), iter(["a"]), 3):
+            wrong = [*arguments[:place], other, *arguments[place + 1 :]]
+            with pytest.raises(CourseError, match=f"{name} must be a list, got {type(other).__name__}"):
+                measure(*wrong)
+        with pytest.raises(CourseError, match=f"{name} must be a list, got the text 'a'"):
+            measure(*arguments[:place], "a", *arguments[place + 1 :])
+
+
+def test_a_position_is_counted_from_0():
+    with pytest.raises(CourseError, match=r"predicted\[0\] must be pairs of positions"):
+        alignment_error_rate([[(-1, 0)]], LINKS)
+
+
+def test_lengths_and_edges_may_be_any_numbers_that_are_counted():
+    expected = bleu_by_length(["a", "b"], [["a"], ["b"]], [3, 11])
+    assert bleu_by_length(["a", "b"], [["a"], ["b"]], iter([3, 11]), edges=iter([10, 20])) == expected
+    assert bleu_by_length(["a", "b"], [["a"], ["b"]], np.array([3, 11])) == expected
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([[0.1, 0.9]], "weights must be a tensor or an array of rows, with a column or more, got list"),
+        (np.ones(3), r"weights must be .* got shape \(3,\)"),
+        (np.ones((3, 0)), r"weights must be .* got shape \(3, 0\)"),
+        (np.array([[0.1, np.nan]]), "weights must be numbers, got NaN"),
+    ],
+)
+@pytest.mark.usefixtures("unchecked_shapes")
+def test_weights_that_link_nothing_are_named(weights, message):
+    with pytest.raises(CourseError, match=message):
+        links_from_weights(weights)
 
 
 def test_the_interval_is_that_of_sacrebleu():
@@ -185,11 +259,10 @@ def test_the_rate_is_between_0_and_1(sentences):
 
 
 @pytest.mark.usefixtures("unchecked_shapes")
-def test_links_of_align_are_taken_and_its_lines_are_named():
-    line = '{"source": ["le", "chat"], "target": ["the", "cat"], "links": [[0, 0], [1, 1]]}'
+def test_links_may_be_lists_and_what_is_no_link_is_named():
     gold = [[(0, 0), (1, 0)]]
-    assert alignment_error_rate([json.loads(line)["links"]], gold) == 1 - 2 / 4
-    for wrong in (json.loads(line), "0-0 1-1", line, (0, 0), [(0, 0, 1)], [(0.5, 1)]):
+    assert alignment_error_rate([[[0, 0], [1, 1]]], gold) == 1 - 2 / 4
+    for wrong in ({"links": [[0, 0]]}, "0-0 1-1", (0, 0), [(0, 0, 1)], [(0.5, 1)]):
         with pytest.raises(ValueError, match=r"predicted\[0\] must be pairs of positions, .* got "):
             alignment_error_rate([wrong], gold)
         with pytest.raises(ValueError, match=r"sure\[0\] must be pairs of positions"):
@@ -219,31 +292,19 @@ def test_the_diagonal_links_each_target_word_once(num_src, num_tgt):
     assert all((j + 0.5) / num_tgt < (i + 1) / num_src + 1e-9 for i, j in links)
 
 
-def test_precision_and_recall_by_hand():
-    gold = [parse_links("0-0 1-1 1p2"), parse_links("0p1")]
-    score = alignment_score([{(0, 0), (1, 2), (2, 2)}, {(0, 1)}], gold)
-    assert score.num_links == 4
-    assert score.precision == 3 / 4  # 2-2 is not possible
-    assert score.recall == 1 / 2  # 1-1 is missing
-    assert score.aer == pytest.approx(1 - (1 + 3) / (4 + 2))
-    assert alignment_score([set(), set()], gold) == (1, 1, 0, 0)
-    assert alignment_score([set(), {(0, 1)}], [gold[1], gold[1]]).recall == 1  # nothing is sure
-    assert gold[0].swapped() == parse_links("0-0 1-1 2p1")
-
-
 @pytest.fixture
 def hansards():
     folder = data_folder() / "hansards"
     if not (folder / "enfr.gold").is_file():
         pytest.skip(f"needs {folder / 'enfr.gold'}; {DATA_VARIABLE} names the data folder")
-    gold = [parse_links(line, first=1) for line in (folder / "enfr.gold").read_text().splitlines()]
+    gold = [parse_links(line) for line in (folder / "enfr.gold").read_text().splitlines()]
     return folder, [links.sure for links in gold], [links.possible for links in gold]
 
 
 def test_published_output_scores_as_published(hansards):
     folder, sure, possible = hansards
     lines = (folder / "enfr.awesome-align.out").read_text().splitlines()
-    predicted = [parse_links(line).sure for line in lines]
+    predicted = [{tuple(map(int, link.split("-"))) for link in line.split()} for line in lines]
     assert len(predicted) == 447
     assert round(100 * alignment_error_rate(predicted, sure, possible), 2) == 4.07
 

@@ -105,9 +105,22 @@ def test_alibi_by_a_loop():
     ("call", "message"),
     [
         (lambda: rotate(torch.zeros(3, 5)), r"an even width, got shape \(3, 5\)"),
+        (lambda: rotate(torch.ones(3, 4, dtype=torch.long)), "a floating-point dtype, got torch.int64"),
+        (
+            lambda: rotate(torch.zeros(3, 4), start=2**24 - 2),
+            "start must be from 0 to 16777213, got 16777214",
+        ),
+        (lambda: sinusoids(3, 4, start=2**24 - 2), "start must be from 0 to 16777213, got 16777214"),
         (lambda: alibi(2, 3, 2), "num_keys must be at least 3, got 2"),
     ],
 )
+@pytest.mark.usefixtures("unchecked_shapes")
 def test_errors_say_what_they_want(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_last_places_are_still_apart():
+    start = 2**24 - 3
+    for places in (sinusoids(3, 4, start=start), rotate(torch.ones(3, 4), start=start)):
+        assert len(places.unique(dim=0)) == 3

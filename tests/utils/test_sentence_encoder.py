@@ -1,12 +1,15 @@
 """The sentence encoder on small random weights, against torch's own layers; and the published one, where it is."""
 
+import math
+
 import pytest
 import torch
 from torch import nn
 from torch.nn.functional import normalize
 from torch.testing import assert_close
 
-from utils.corpus.weights import has_network, network_folder
+from utils.corpus.download import has_network, network_folder
+from utils.errors import NotFiniteError
 from utils.sentence_encoder import SentenceEncoder, read_network
 
 D, HEADS, HIDDEN, LAYERS, WORDS, PLACES = 6, 3, 11, 2, 13, 7
@@ -126,8 +129,31 @@ def test_errors_name_what_is_wrong(encoder):
     encoder(torch.ones(1, 7, dtype=torch.long), torch.tensor([7]))
     with pytest.raises(ValueError, match="may have 7 pieces, got 8"):
         encoder(torch.ones(1, 8, dtype=torch.long), torch.tensor([8]))
-    with pytest.raises(ValueError, match=r"sentences\[1\] must hold at least one piece, got none"):
-        encoder.vectors([[1, 2], []])
+    for pieces in ([], [1] * 8):
+        with pytest.raises(ValueError, match=rf"sentences\[1\] must hold 1 to 7 pieces, got {len(pieces)}"):
+            encoder.vectors([[1, 2], pieces])
+
+
+@pytest.mark.parametrize("name", ["encoder.layer.0.attention.self.distance_embedding.weight", "words.weight"])
+def test_a_tensor_that_is_not_computed_is_named(name):
+    with pytest.raises(ValueError, match=f"this network does not compute {name}"):
+        SentenceEncoder(TENSORS | {name: torch.zeros(1)}, num_heads=HEADS)
+    harmless = {"pooler.dense.weight": torch.zeros(D, D), "embeddings.position_ids": torch.arange(PLACES)}
+    assert SentenceEncoder(TENSORS | harmless, num_heads=HEADS).vectors(SENTENCES).isfinite().all()
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("name", ["embeddings.LayerNorm.bias", "encoder.layer.1.output.dense.weight"])
+def test_a_weight_that_is_not_finite_is_named(name, number):
+    broken = TENSORS | {name: TENSORS[name].clone()}
+    broken[name].flatten()[3] = number
+    with pytest.raises(NotFiniteError, match="has numbers that are not finite"):
+        SentenceEncoder(broken, num_heads=HEADS)
+
+
+def test_a_layer_with_a_number_beyond_the_others_is_not_made():
+    with pytest.raises(ValueError, match="must be those of a BERT"):
+        SentenceEncoder(TENSORS | {"encoder.layer.1000000000.x": torch.zeros(1)}, num_heads=HEADS)
 
 
 @pytest.mark.parametrize(
@@ -137,8 +163,10 @@ def test_errors_name_what_is_wrong(encoder):
         ((1, -1), "head must be from 0 to 2, got -1"),
         ((2, 0), "layer must be from 0 to 1, got 2"),
         ((-1, 0), "layer must be from 0 to 1, got -1"),
+        (3, r"heads must hold pairs of a layer and a head, such as \[\(0, 3\)\], got 3"),
     ],
 )
+@pytest.mark.usefixtures("unchecked_shapes")
 def test_a_head_that_is_not_there_cannot_be_hidden(encoder, head, message):
     with pytest.raises(ValueError, match=message):
         encoder.without([(0, 0), head])

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from utils.seq2seq import BahdanauDecoder, ContextGRUCell, Encoder, EncoderDecoder, FixedContextDecoder
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder, GatedUnit
 
 BOTH = pytest.mark.parametrize("decoder_type", [BahdanauDecoder, FixedContextDecoder])
 
@@ -52,7 +52,7 @@ def gru_cell(gru: nn.GRU, suffix: str) -> nn.GRUCell:
 
 @BOTH
 @pytest.mark.parametrize("num_layers", [1, 2, 3])
-@pytest.mark.parametrize("cell", ["gru", "context"])
+@pytest.mark.parametrize("cell", ["gru", "gated"])
 def test_padding_never_changes_a_valid_output(decoder_type, num_layers, cell):
     translator = model(decoder_type, num_layers=num_layers, cell=cell)
     src, tgt_in = tokens(2, 3), tokens(2, 5, vocab=13)
@@ -166,7 +166,7 @@ def test_keys_are_projected_once_per_sentence():
 def test_the_context_cell_equals_the_papers_equations():
     torch.manual_seed(0)
     d_y, d_c, d_s = 3, 5, 2
-    cell = ContextGRUCell(d_y, d_c, d_s).double()
+    cell = GatedUnit(d_y, d_c, d_s).double()
     y, c, s = (torch.randn(d, dtype=torch.double, generator=generator(d)) for d in (d_y, d_c, d_s))
     w_yr, w_yz, w_ys = cell.from_input.weight.chunk(3)
     b_r, b_z, b_s = cell.from_input.bias.chunk(3)
@@ -196,7 +196,7 @@ def test_recurrent_matrices_start_orthogonal():
         *translator.encoder.gru.weight_hh_l1_reverse.chunk(3),
         *translator.decoder.cells[0].weight_hh.chunk(3),
         *translator.decoder.cells[1].weight_hh.chunk(3),
-        ContextGRUCell(3, 5, 7).from_reset_state.weight,
+        GatedUnit(3, 5, 7).from_reset_state.weight,
     ]
     for square in squares:
         torch.testing.assert_close(square @ square.T, torch.eye(len(square)), atol=1e-5, rtol=0)
@@ -224,7 +224,7 @@ def test_unknown_cell_and_unequal_depths_are_named():
 
 @BOTH
 def test_every_parameter_learns(decoder_type):
-    translator = model(decoder_type, num_layers=2, cell="context").train()
+    translator = model(decoder_type, num_layers=2, cell="gated").train()
     logits, _ = translator(tokens(2, 3), torch.tensor([3, 2]), tokens(2, 5, vocab=13))
     logits.square().sum().backward()
     for name, parameter in translator.named_parameters():

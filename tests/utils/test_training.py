@@ -150,6 +150,20 @@ def test_an_infinite_loss_stops_with_the_parameters_before():
     assert torch.equal(weights_of(some_model).nan_to_num(), before.nan_to_num())
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_a_model_is_left_in_evaluation_mode_after_an_error(error):
+    some_model, modes = model(), []
+
+    def stop(_history: History) -> None:
+        modes.append(some_model.training)
+        raise error
+
+    with pytest.raises(error):
+        fit(some_model, ShuffledBatches(sentences(), sentences()), epochs=1, on_step=stop)
+    assert modes == [True]
+    assert not some_model.training
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -189,7 +203,11 @@ def test_a_single_step_changes_every_group_of_parameters():
     groups = [{"params": [p]} for p in some_model.parameters()]
     optimizer = torch.optim.Adam(groups, lr=99.0)
     options = {"lr": 1.0, "warmup": 0.5, "clip": 1.0, "share": lambda _: 0.25}
-    list(training_steps(some_model, [make_batch([[5]], [[5]])], optimizer, History(), loss=batch_loss, **options))
+    list(
+        training_steps(
+            some_model, [make_batch([[5]], [[5]])], optimizer, History(), loss=batch_loss, **options
+        )
+    )
     assert {group["lr"] for group in optimizer.param_groups} == {0.51 * 0.75}
 
 

@@ -71,6 +71,7 @@ def make_batch(src_ids: Sequence[Sequence[int]], tgt_ids: Sequence[Sequence[int]
     tensor([[ 1,  9,  2,  0],
             [ 1, 10, 11,  2]])
     """
+    src_ids, tgt_ids = list(src_ids), list(tgt_ids)
     _check_pairs(src_ids, tgt_ids)
     src_lens = torch.tensor([len(ids) for ids in src_ids])
     return Batch(pad_ids(src_ids), src_lens, pad_ids([[BOS, *ids, EOS] for ids in tgt_ids]))
@@ -190,6 +191,9 @@ def _bucketed_rows(
 
 
 def _check_pairs(src_ids: Sequence[Sequence[int]], tgt_ids: Sequence[Sequence[int]]) -> None:
+    for name, ids in (("src_ids", src_ids), ("tgt_ids", tgt_ids)):
+        if not isinstance(ids, Sequence):  # an iterator is used up by the first epoch
+            raise CourseError(f"{name} must be a list, got {type(ids).__name__}")
     if not src_ids:
         raise CourseError("src_ids must hold at least one sentence, got none")
     if len(src_ids) != len(tgt_ids):

@@ -1,4 +1,4 @@
-"""Warnings about what three printed pairs do not show: a header, a column that is no sentences, broken encodings.
+"""What three printed pairs do not show: a column that is no sentences, which is refused, and broken encodings.
 
 What a file of another form looks like is in ``text_files``.
 Explained in book/your_translator.
@@ -10,43 +10,51 @@ from collections.abc import Iterator, Sequence
 
 import regex
 
-from utils.corpus.languages import name, primary
-from utils.corpus.text_files import refuse_text
+from utils.checks import refuse_text
+from utils.corpus.languages import name
+from utils.errors import CourseError
 
-#: Words with which people name columns of sentences, and the largest number of words in such a name.
-_COLUMNS = {
-    "source", "target", "src", "tgt", "trg", "sentence", "translation", "text", "original", "id", "language", "lang",
-}  # fmt: skip
-_SHORT = 5
 #: A share of cells that is most of a column, and one of rows that is more than a few odd ones.
 _MOST, _MANY = 0.5, 0.01
 
 
-def warnings_about(
-    languages: tuple[str, str], first: tuple[str, str], sample: Sequence[tuple[str, str]]
-) -> Iterator[str]:
+def check_sentences(languages: tuple[str, str], sample: Sequence[tuple[str, str]]) -> None:
+    """Raise an error if most cells of a column are numbers, times or names of sentences.
+
+    A column whose code is no language may hold anything.
+
+    Args:
+        languages: of the two columns.
+        sample: rows of the file, in that order.
+
+    Raises:
+        ValueError: with the language and a cell.
+    """
+    refuse_text(languages=languages, sample=sample)
+    for code, column in zip(languages, zip(*sample, strict=True), strict=True):
+        odd = list(filter(_is_no_sentence, column))
+        if len(odd) >= _MOST * len(column) and name(code) is not None:
+            raise CourseError(
+                f"{len(odd) / len(column):.0%} of the {code} column are no sentences but cells such as "
+                f"{shortened(odd[0], 40)}: the sentences must be the first two columns (cut -f2,4 FILE > NEW takes the "
+                "second and the fourth one); a column that is meant to be no language can be called xx"
+            )
+
+
+def warnings_about(languages: tuple[str, str], sample: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Reasons to doubt that two columns are sentences and their translations, one line each.
 
     Args:
         languages: of the two columns.
-        first: the first row.
-        sample: rows of the file, in the order of ``languages``.
+        sample: rows of the file, in that order.
 
-    >>> list(warnings_about(("en", "fr"), ("source", "target"), [("the cat", "le chat")]))
-    ['the first row looks like a header, which is no pair: source, target']
+    >>> list(warnings_about(("en", "fr"), [("R&amp;D", "R&amp;D")] * 7))
+    ['100% of the pairs hold HTML entities, such as &amp;']
     """
-    refuse_text(languages=languages, first=first, sample=sample)
-    if _is_header(first, languages):
-        yield f"the first row looks like a header, which is no pair: {', '.join(first)}"
-    for code, column in zip(languages, zip(*sample, strict=True), strict=True):
+    refuse_text(languages=languages, sample=sample)
+    for code in languages:
         if name(code) is None:
             yield f"{code} is not a known language code: its text is cut into words at blanks"
-        odd = list(filter(_is_no_sentence, column))
-        if len(odd) >= _MOST * len(column):
-            yield (
-                f"{len(odd) / len(column):.0%} of the {code} column are no sentences but cells such as "
-                f"{shortened(odd[0], 40)}: the sentences must be the first two columns"
-            )
     texts = [" ".join(pair) for pair in sample]
     for trace, meaning in (
         (_entity, "HTML entities"),
@@ -100,21 +108,3 @@ def _wrongly_decoded(text: str) -> str | None:
             except UnicodeError:
                 continue
     return None
-
-
-def _is_header(first: tuple[str, str], languages: tuple[str, str]) -> bool:
-    """Whether the first row names columns in place of being a pair.
-
-    Each cell has a few words and no mark at its end, and one of the words is for a column: the code or the English
-    name of one of the languages, or such as "source".
-    """
-    codes = {primary(code) for code in languages}
-    names = _COLUMNS | {(name(code) or code).casefold() for code in languages}
-    for cell in first:
-        # Words in camel case are two words.
-        words = regex.findall(r"[\p{L}\p{M}]+", re.sub("(?<=[a-z])(?=[A-Z])", " ", cell).casefold())
-        if len(words) > _SHORT or cell.strip().endswith((".", "!", "?", "。", "！", "？")):
-            return False
-        if not any(word.removesuffix("s") in names or primary(word) in codes for word in words):
-            return False
-    return True

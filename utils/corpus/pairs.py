@@ -7,11 +7,10 @@ Explained in book/data_and_licences.
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BufferedIOBase
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,9 @@ import platformdirs
 import regex
 from opencc import OpenCC
 
+from utils.checks import refuse_text
 from utils.corpus.languages import canonical, has_blanks, primary, script
-from utils.corpus.text_files import check_characters, looks_like, refuse_text, text_lines
+from utils.corpus.text_files import check_characters, looks_like, text_lines
 from utils.errors import CourseError
 
 #: Name of the environment variable that names the data folder.
@@ -52,29 +52,15 @@ _CHARACTER = (
     rf"[{_LETTERS}]"
 )
 _CHARACTERS_AS_WORDS = regex.compile(rf"(?={_CHARACTER})\X|(?:(?!{_CHARACTER}){_LETTER})+|{_OTHER}", regex.V1)
-#: A frequent surname and a given name of one or two characters that does not end in a verb.
-_AUTHOR = (
-    "[王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾萧田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢"
-    "姜崔钟谭陆汪范金石廖贾夏韦方白邹孟熊秦邱江尹薛阎段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔汤鲁巴茅老冰]"
-    r"\p{Script=Han}?(?![看听睡坐站等拿带笑哭走跑想活开躺抱戴穿跟牵忙急醒接沿随朝向对])\p{Script=Han}"
-)
-#: The particle 着, which OpenCC leaves as 著. Words of writing and of fame keep it, such as 著名 and 名著, and so does
-#: the line that names an author, such as 鲁迅著. The exported page reads the same expression.
-PARTICLE = regex.compile(
-    "(?<![名显昭巨土专原拙遗卓所编]|(?<!翻)译|(?<![讨议谈争评辩])论|(?<![配结混凑融])合)著"
-    "(?!名(?![单字片])|(?<!意味著)作|者|述|称|录(?![音像])|书立说)"
-    rf"(?!(?<=(?:^|\p{{P}}){_AUTHOR}著)(?:$|\p{{P}}))"
-)
 #: A line before the rows of Anki's text export, such as "#separator:tab".
 ANKI_HEAD = re.compile(r"#[a-z ]+:\S*")
 #: The largest share of bad rows; a file with more is probably of another kind.
 MAX_BAD_SHARE = 0.01
+_HOW_TO_GO_ON = (
+    """; mend them, or keep the rows with two columns alone: awk -F '\\t' '$1 != "" && $2 != ""' FILE > NEW"""
+)
 #: The largest number of characters in a sentence; a word of ten million would be cut into subwords for hours.
 MAX_CHARACTERS = 100_000
-
-
-#: A file of pairs, or two files of which one has the translations of the other's lines.
-PairFiles = str | Path | Sequence[str | Path]
 
 
 def data_folder() -> Path:
@@ -107,6 +93,8 @@ def find_file(path: str | Path) -> Path:
             raise FileNotFoundError(f"there is no file {path}, and {error}") from None
     if found.is_file():
         return found
+    if found.is_dir():
+        raise CourseError(f"{found} is a folder: name a file in it")
     if found.exists():
         raise CourseError(f"{found} is not a regular file: write a pipe to a file first")
     paths = " or ".join(dict.fromkeys([str(path), str(found)]))
@@ -115,18 +103,6 @@ def find_file(path: str | Path) -> Path:
         f"({os.environ.get(DATA_VARIABLE) or 'not set'}). `attention-course data get` fetches the pair files of "
         f"this course; more come from {SOURCE_PAGE}: download one, unpack it and name its .txt file"
     )
-
-
-def find_files(pairs: PairFiles) -> list[Path]:
-    """The file of pairs, or the two files with one sentence a line, as :func:`find_file` finds each.
-
-    Raises:
-        FileNotFoundError, ValueError: as :func:`find_file`; or more than two files.
-    """
-    paths = [pairs] if isinstance(pairs, str | Path) else list(pairs)
-    if len(paths) not in (1, 2):
-        raise CourseError(f"pairs must be one file or two, got {len(paths)}")
-    return [find_file(path) for path in paths]
 
 
 def choose_languages(
@@ -167,6 +143,7 @@ def choose_languages(
 
 def _checked_columns(columns: Sequence[str]) -> tuple[str, str]:
     refuse_text(columns=columns)
+    columns = list(columns)
     names = ",".join(columns) or "none"
     try:
         columns = [canonical(column) for column in columns]
@@ -201,56 +178,61 @@ class Pairs:
         return list(self.rows) if src == columns[0] else [(second, first) for first, second in self.rows]
 
 
-def read_pairs(pairs: PairFiles, columns: Sequence[str] = ("en", "fr")) -> Pairs:
-    """Read a file of pairs, or two files of which one has the translations of the other's lines.
+def read_pairs(path: str | Path, columns: Sequence[str] = ("en", "fr")) -> Pairs:
+    """Read a file of pairs, one a line, with a tab between the sentences.
 
-    One file has a pair a line, with a tab between the sentences; further columns (attribution) are ignored, and so are
-    the first lines of Anki's text export, such as "#separator:tab". Lines are those of
-    :func:`utils.corpus.text_files.text_lines`. Sentences are normalised (:func:`normalise`). A row is bad if it has one
-    column, an empty side, a NUL byte or bytes that are not UTF-8; an empty line is not a row.
+    Further columns (attribution) are ignored, and so are the first lines of Anki's text export, such as
+    "#separator:tab". Lines are those of :func:`utils.corpus.text_files.text_lines`. Sentences are normalised
+    (:func:`normalise`). A row is bad if it has one column, an empty side, or a line that cannot be read; an empty line
+    is not a row.
 
     Args:
-        pairs: the file, or its path within the data folder; or two of them.
-        columns: the languages of the two columns, or of the two files, as codes such as "en".
+        path: the file, or its path within the data folder.
+        columns: the languages of the two columns, as codes such as "en".
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: columns that are not two different language codes, a file that is not text, two files of different
-            length, no good row, or too many bad ones (the message names the first one, and what the file looks like).
+        ValueError: columns that are not two different language codes, a file that is not text, no good row, or too
+            many bad ones (the message names the first one, and what the file looks like).
     """
     columns = _checked_columns(columns)
     rows: list[tuple[str, str]] = []
     bad_rows: dict[int, str] = {}
-    files = find_files(pairs)
-    for number, row in read_rows(files, columns):
+    file = find_file(path)
+    for number, row in read_rows(file, columns):
         if isinstance(row, str):
             bad_rows[number] = row
         else:
             rows.append(row)
-    check_share(files, len(rows), len(bad_rows), bad_rows)
+    check_share(file, len(rows), len(bad_rows), bad_rows)
     return Pairs(columns, rows, bad_rows)
 
 
 def read_rows(
-    files: Sequence[Path], columns: Sequence[str], *, hashes: Sequence[Any] = (None, None)
+    path: Path, columns: Sequence[str], *, sha: Any = None
 ) -> Iterator[tuple[int, tuple[str, str] | str]]:
     """Read pairs line by line: the number of each line, and its row or what is wrong with it.
 
     Args:
-        files: as :func:`find_files` gives them.
+        path: as :func:`find_file` gives it.
         columns: as for :func:`read_pairs`.
-        hashes: for each file an object of ``hashlib``, which gets all bytes of the file while it is read; or None.
+        sha: an object of ``hashlib``, which gets all bytes of the file while it is read; or None.
 
     Raises:
         ValueError: as :func:`read_pairs`, but any share of rows may be bad.
     """
     columns = _checked_columns(columns)
-    lines = [_lines(path, sha) for path, sha in zip(files, hashes, strict=False)]
-    for number, sides in _sides_of_two(files, lines) if len(files) == 2 else _sides_of_one(*lines):
-        try:
-            yield number, _read_row(sides, columns)
-        except ValueError as error:
-            yield number, str(error)
+    is_head = True
+    with path.open("rb") as file:
+        lines = text_lines(file if sha is None else _Hashed(file, sha), str(path))
+        for number, line in enumerate(lines, start=1):
+            is_head = is_head and isinstance(line, str) and bool(ANKI_HEAD.fullmatch(line))
+            if is_head or (isinstance(line, str) and not line.strip()):
+                continue
+            try:
+                yield number, _read_row(line, columns)
+            except ValueError as error:
+                yield number, str(error)
 
 
 class _Hashed(BufferedIOBase):
@@ -265,84 +247,37 @@ class _Hashed(BufferedIOBase):
         return chunk
 
 
-def _lines(path: Path, sha: Any) -> Iterator[str | ValueError]:
-    with path.open("rb") as file:
-        yield from text_lines(file if sha is None else _Hashed(file, sha), str(path))
-
-
-def _sides_of_one(lines: Iterable[str | ValueError]) -> Iterator[tuple[int, list[str | ValueError]]]:
-    """The number and the columns of each line that is not empty; an error in place of a line that cannot be read."""
-    is_head = True
-    for number, line in enumerate(lines, start=1):
-        if isinstance(line, ValueError):
-            yield number, [line]
-            continue
-        is_head = is_head and bool(ANKI_HEAD.fullmatch(line))
-        if line.strip() and not is_head:
-            yield number, line.split("\t")
-
-
-def _sides_of_two(
-    paths: Sequence[Path], both: Sequence[Iterable[str | ValueError]]
-) -> Iterator[tuple[int, list[str | ValueError]]]:
-    """The number and the lines of both files that stand beside each other, unless both are empty.
-
-    Raises:
-        ValueError: after the last line, if one file has more lines than the other.
-    """
-    lengths, alone = [0, 0], None
-    for number, lines in enumerate(zip_longest(*both, fillvalue=""), start=1):
-        has_text = [isinstance(line, ValueError) or bool(line.strip()) for line in lines]
-        lengths = [number if text else length for text, length in zip(has_text, lengths, strict=True)]
-        if any(has_text):
-            yield (
-                number,
-                [
-                    ValueError(f"{line} in {path}") if isinstance(line, ValueError) else line
-                    for line, path in zip(lines, paths, strict=True)
-                ],
-            )
-            alone = alone or (None if all(has_text) else (number, paths[has_text.index(False)]))
-    if lengths[0] != lengths[1]:
-        number, path = alone
-        place = f"; line {number} of {path} alone is empty" if number <= min(lengths) else ""
-        raise CourseError(
-            f"{paths[0]} has {lengths[0]} lines and {paths[1]} has {lengths[1]}, and they must have as many{place}"
-        )
-
-
-def check_share(files: Sequence[Path], num_good: int, num_bad: int, bad_rows: Mapping[int, str]) -> None:
+def check_share(path: Path, num_good: int, num_bad: int, bad_rows: Mapping[int, str]) -> None:
     """Raise ValueError if too many rows are bad or none is good, with the first bad row and what the file looks like.
 
     Args:
-        files: as for :func:`read_rows`.
+        path: as for :func:`read_rows`.
         bad_rows: what is wrong with the first bad rows, or with all, by line number.
     """
-    name = " and ".join(map(str, files))
     if num_bad > MAX_BAD_SHARE * (num_good + num_bad):
         number, reason = next(iter(bad_rows.items()))
-        looks = ""
-        for path in files:
-            with path.open("rb") as file:
-                looks = looks or looks_like(file, columns=len(files) == 1)
+        with path.open("rb") as file:
+            looks = looks_like(file)
+        says_what_to_do = looks or "FILE > NEW" in reason
         raise CourseError(
-            f"{name}, line {number}: {reason}{looks} "
-            f"({num_bad} of {num_good + num_bad} rows are bad, and {MAX_BAD_SHARE:.0%} may be)"
+            f"{path}, line {number}: {reason}{looks} "
+            f"({num_bad} of {num_good + num_bad} rows are bad, and {MAX_BAD_SHARE:.0%} may be"
+            f"{'' if says_what_to_do else _HOW_TO_GO_ON})"
         )
     if not num_good:
-        raise CourseError(f"{name} holds no sentence pair")
+        raise CourseError(f"{path} holds no sentence pair")
 
 
-def _read_row(sides: Sequence[str | ValueError], columns: tuple[str, str]) -> tuple[str, str]:
+def _read_row(line: str | ValueError, columns: tuple[str, str]) -> tuple[str, str]:
     """The two sentences of a line; raise ValueError with what is wrong with it."""
-    for side in sides[:2]:
-        if isinstance(side, ValueError):
-            raise side
-        if len(side) > MAX_CHARACTERS:
-            raise CourseError(f"a side has {len(side)} characters, more than {MAX_CHARACTERS}")
+    if isinstance(line, ValueError):
+        raise line
+    sides = line.split("\t")[:2]
+    if (longest := max(map(len, sides))) > MAX_CHARACTERS:
+        raise CourseError(f"a side has {longest} characters, more than {MAX_CHARACTERS}")
     if len(sides) < 2:
         raise CourseError("a row must have two columns separated by a tab, got one")
-    first, second = (normalise(text, lang) for text, lang in zip(sides, columns, strict=False))
+    first, second = (normalise(text, lang) for text, lang in zip(sides, columns, strict=True))
     if not first or not second:
         raise CourseError(f"the {columns[0] if not first else columns[1]} side is empty")
     return first, second
@@ -359,7 +294,7 @@ def normalise(text: str, lang: str) -> str:
     >>> normalise(" C’est\u202fquoi\u202f? ", "fr")
     "C'est quoi ?"
     >>> normalise("漢語 很 難。我睡不著。", "zh"), normalise("汉语很难。", "zh-TW")
-    ('汉语很难。我睡不着。', '漢語很難。')
+    ('汉语很难。我睡不著。', '漢語很難。')
     """
     return in_one_script(clean(text, lang), lang)
 
@@ -393,8 +328,8 @@ def in_one_script(text: str, lang: str) -> str:
     Raises:
         ValueError: a Chinese text with half of a surrogate pair.
 
-    >>> in_one_script("我睡不著。", "zh"), in_one_script("我睡不着。", "zh-Hant"), in_one_script("里面", "zh-HK")
-    ('我睡不着。', '我睡不著。', '裏面')
+    >>> in_one_script("漢語", "zh"), in_one_script("我睡不着。", "zh-Hant"), in_one_script("里面", "zh-HK")
+    ('汉语', '我睡不著。', '裏面')
     """
     if primary(lang) != "zh":
         return text
@@ -406,7 +341,7 @@ def in_one_script(text: str, lang: str) -> str:
 def _converted(text: str, lang: str) -> str:
     simplified = _converter("t2s").convert(text)
     if script(lang) == "Hans":
-        return PARTICLE.sub("着", simplified)
+        return simplified
     if script(lang) != "Hant" or simplified != text:
         return text
     return _converter("s2hk" if canonical(lang).endswith(("HK", "MO")) else "s2tw").convert(text)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import regex
 
-from utils.corpus.text_files import refuse_text
+from utils.checks import refuse_text
 from utils.errors import CourseError
 
 #: The parts of a split.
@@ -40,7 +40,7 @@ class Split(NamedTuple):
 
 
 def group_split(
-    pairs: Sequence[tuple[str, str]],
+    pairs: Iterable[tuple[str, str]],
     *,
     num_test: int | None = None,
     num_valid: int | None = None,
@@ -63,6 +63,8 @@ def group_split(
         ValueError: a negative number of groups, no group left to train on, or a text in place of the pairs or of a
             pair.
     """
+    refuse_text(pairs=pairs)
+    pairs = list(pairs)
     parts = parts_of_rows(pairs, num_test=num_test, num_valid=num_valid, seed=seed)
     train, valid, test = (
         [pairs[row] for row in (parts == part).nonzero()[0]] for part in (TRAIN, VALID, TEST)

@@ -1,7 +1,7 @@
 """Lines of text from files and pipes, and what a file looks like that is not text of the kind that is wanted.
 
 All text of a user is read here: UTF-8 with or without a byte-order mark, and UTF-16 with one. ``pairs`` makes rows of
-the lines. Functions of texts check here that they got a list, and whole characters.
+the lines. Functions of texts check here that they got whole characters.
 Explained in book/data_and_licences.
 """
 
@@ -13,8 +13,7 @@ from functools import partial
 from io import BufferedIOBase, BytesIO
 from itertools import chain
 
-from charset_normalizer import from_bytes
-
+from utils.checks import refuse_text
 from utils.errors import CourseError
 
 #: The largest number of bytes in a line, which holds two of the longest sentences in any script and an attribution.
@@ -29,7 +28,8 @@ _PACKED = [
      "save it as text with tabs"),
     (rb"PK\x03\x04", "a zip archive", "unpack it"),
     (rb"%PDF-", "a PDF document", "save its text as UTF-8"),
-    (rb"\xff\xfe\0\0|\0\0\xfe\xff", "UTF-32 text", "save it as UTF-8"),
+    (rb"\xff\xfe\0\0|\0\0\xfe\xff", "UTF-32 text",
+     "convert it with iconv -f UTF-32 -t UTF-8 FILE > NEW"),
 ]  # fmt: skip
 #: The beginnings of text with markup, and what such a file is.
 _MARKUP = [
@@ -38,14 +38,13 @@ _MARKUP = [
     (r"<\?xml|<[a-z]+[ >]", "XML"),
     (r"\{\s*\"|\[\s*[{\[]", "JSON"),
 ]
-#: The encodings that are still met; the first ones are named where several give the same text.
-_ENCODINGS = [
-    "cp1252", "gb18030", "cp1251", "koi8_r", "cp932", "euc_jp", "big5", "cp949", "cp1250", "cp1253", "cp1254", "cp1255",
-    "cp1256", "cp874",
-]  # fmt: skip
-#: What a file of pairs must be, and a file that could be half of one.
+#: What to do with a line that cannot be read.
+_CONVERT = "if it was written on Windows, iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW converts the file"
+_FROM_UTF16 = "if the file is UTF-16, iconv -f UTF-16LE -t UTF-8 FILE > NEW converts it"
+_FEED = r"tr '\r' '\n' < FILE > NEW makes lines of such a file"
+#: A file that could be half of one of pairs, and what a file of pairs must be.
+_HALF = "a file with one sentence a line"
 _WANTED = "write one pair a line, with a tab between the two sentences"
-_HALF = "one of two files with one sentence a line"
 #: How many bytes of a file are looked at to say what it looks like, how many lines of them, and characters of a line.
 _HEAD, _NUM_LINES, _WIDTH = 1 << 20, 20, 5000
 
@@ -53,9 +52,10 @@ _HEAD, _NUM_LINES, _WIDTH = 1 << 20, 20, 5000
 def text_lines(file: BufferedIOBase, name: str) -> Iterator[str | ValueError]:
     """The lines of a text without their line ends; in place of a line that cannot be read, an error that says why.
 
-    A line ends with a line feed, or with a carriage return and a line feed. Any other carriage return is a blank, and
-    no other character ends a line. A line is given as soon as its line feed has been read, and memory never holds more
-    than ``MAX_LINE`` bytes of it. The text is UTF-8, with or without a byte-order mark, or UTF-16 with one.
+    A line ends with a line feed, which carriage returns may precede. A line with any other carriage return cannot be
+    read, since a text may have them in place of line feeds; no other character ends a line. A line is given as soon as
+    its line feed has been read, and memory never holds more than ``MAX_LINE`` bytes of it. The text is UTF-8, with or
+    without a byte-order mark, or UTF-16 with one.
 
     Args:
         file: opened for bytes.
@@ -65,7 +65,7 @@ def text_lines(file: BufferedIOBase, name: str) -> Iterator[str | ValueError]:
         ValueError: the file is compressed or otherwise not text.
 
     >>> from io import BytesIO
-    >>> list(text_lines(BytesIO(b"a\\rb\\r\\n\\n" + b"c" * 3_000_000 + b"\\nd"), "file"))
+    >>> list(text_lines(BytesIO(b"a b\\r\\n\\n" + b"c" * 3_000_000 + b"\\nd"), "file"))
     ['a b', '', ValueError('more than 1,048,576 bytes'), 'd']
     """
     start = b""
@@ -92,8 +92,8 @@ def _from_utf16(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield b"\xff"
 
 
-def _split(chunks: Iterable[bytes]) -> Iterator[bytes | None]:
-    """The lines, of which those that ended with both characters keep the return; None for a line that is too long."""
+def _split(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines without their line feeds; of a line that is too long only the beginning, which is too long, too."""
     line, is_long = bytearray(), False
     for chunk in chunks:
         for number, piece in enumerate(chunk.split(b"\n")):
@@ -104,39 +104,24 @@ def _split(chunks: Iterable[bytes]) -> Iterator[bytes | None]:
             if not is_long:
                 line += piece
                 if is_long := len(line) > MAX_LINE:
-                    yield None
+                    yield bytes(line)
     if line and not is_long:
         yield bytes(line)
 
 
-def _decoded(line: bytes | None, is_utf16: bool) -> str | ValueError:
-    if line is None:
+def _decoded(line: bytes, is_utf16: bool) -> str | ValueError:
+    if b"\r" in line.rstrip(b"\r"):
+        return ValueError(f"a carriage return within the line; {_FEED}")
+    if len(line) > MAX_LINE:
         return ValueError(f"more than {MAX_LINE:,} bytes")
+    if b"\0" in line:
+        return ValueError("a NUL byte" if is_utf16 else f"a NUL byte; {_FROM_UTF16}")
     try:
-        text = line.removesuffix(b"\r").replace(b"\r", b" ").decode("utf-8")
+        return line.rstrip(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:
         if is_utf16:
             return ValueError(f"character {len(line[: error.start].decode()) + 1} is not UTF-16")
-        return ValueError(f"byte {error.start + 1} is not UTF-8")
-    return ValueError("a NUL byte") if "\0" in text else text
-
-
-def refuse_text(**arguments: object) -> None:
-    """Raise an error if an argument is a text where a list is meant: each of its characters would count as an item.
-
-    Raises:
-        ValueError: with the name of the argument.
-
-    >>> refuse_text(sentences=["I see."])
-    >>> refuse_text(sentences="I see.")
-    Traceback (most recent call last):
-    utils.errors.CourseError: sentences must be a list, got the text 'I see.'
-
-    Explained in book/your_translator.
-    """
-    for name, value in arguments.items():
-        if isinstance(value, str):
-            raise CourseError(f"{name} must be a list, got the text {value[:40]!r}")
+        return ValueError(f"byte {error.start + 1} is not UTF-8; {_CONVERT}")
 
 
 def check_characters(texts: Iterable[str]) -> None:
@@ -159,17 +144,16 @@ def check_characters(texts: Iterable[str]) -> None:
             ) from None
 
 
-def looks_like(file: BufferedIOBase, *, columns: bool) -> str:
-    """The end of an error message: what the file looks like, and what to do.
+def looks_like(file: BufferedIOBase) -> str:
+    """The end of an error message: what a file looks like that is no file of pairs, and what to do.
 
     It is empty if the file looks like nothing that is known, or cannot be read again because it is a pipe.
 
     Args:
         file: opened for bytes. Its position changes.
-        columns: whether it should have had two columns with a tab between them.
 
     >>> from io import BytesIO
-    >>> looks_like(BytesIO(b"one,un\\ntwo,deux\\n"), columns=True)
+    >>> looks_like(BytesIO(b"one,un\\ntwo,deux\\n"))
     '; it looks like CSV with commas: write one pair a line, with a tab between the two sentences'
     """
     if not file.seekable():
@@ -178,63 +162,37 @@ def looks_like(file: BufferedIOBase, *, columns: bool) -> str:
     head = file.read(_HEAD)
     if len(head) == _HEAD:
         head = head[: head.rfind(b"\n") + 1]
-    if encoding := _encoding(head):
-        return f"; it looks like {encoding}: save it as UTF-8"
-    shape = _shape(head) if columns else None
-    if shape == _HALF:
-        return f"; it looks like {shape}: name both files, or {_WANTED}"
-    return f"; it looks like {shape}: {_WANTED}" if shape else ""
-
-
-def _encoding(head: bytes) -> str | None:
-    """An encoding that is not read, if the text has lines in it."""
-    if head.startswith(_UTF16_MARKS):
-        return None
-    if b"\0" in head[:1000]:
-        return "UTF-16 without a byte-order mark"
-    lines = b"\n".join(line for line in head.splitlines() if not _is_utf8(line))
-    if not lines:
-        return None
-    place = _ENCODINGS.index
-    matches = from_bytes(lines[:20_000], cp_isolation=_ENCODINGS)
-    ranked = sorted(matches, key=lambda m: (m.chaos, -m.coherence, place(m.encoding)))
-    if not ranked or sum(byte > 127 for byte in lines) < 5:  # too few to tell encodings apart
-        return "text of another encoding"
-    return f"{min(ranked[0].could_be_from_charset, key=place).replace('_', '-')} text"
-
-
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _shape(head: bytes) -> str | None:
-    """Text that is not two columns with a tab between them."""
     readable = [line for line in text_lines(BytesIO(head), "head") if isinstance(line, str) and line.strip()]
-    text = "\n".join(readable[:_NUM_LINES]).strip()
+    shape = _shape(readable[:_NUM_LINES])
+    if shape is None:
+        return ""
+    if shape == _HALF:
+        return f"; it looks like {shape}: paste en.txt fr.txt > pairs.txt joins two such files"
+    return f"; it looks like {shape}: {_WANTED}"
+
+
+def _shape(lines: Sequence[str]) -> str | None:
+    """Text that is not two columns with a tab between them."""
+    text = "\n".join(lines).strip()
     for pattern, kind in _MARKUP:
         if re.match(pattern, text, re.IGNORECASE):
             return kind
-    lines = [f"{line[:_WIDTH]}\n" for line in readable[:_NUM_LINES]]
-    if not any("\t" in line for line in lines):
-        return _separator(lines)
+    lines = [f"{line[:_WIDTH]}\n" for line in lines]
+    without_tab = [line for line in lines if "\t" not in line]
+    if len(without_tab) == len(lines):
+        return _separator(lines) or (_HALF if lines else None)
     rows = list(csv.reader(lines, delimiter="\t"))[:-1]  # the last one may be cut
     if len(rows) < len(lines) - 1 and len({len(row) for row in rows}) == 1:
         return "a table with line breaks in its cells"
-    return None
+    return _separator(without_tab) if len(without_tab) > len(lines) / 2 else None
 
 
 def _separator(lines: Sequence[str]) -> str | None:
     """What stands between the columns in place of a tab."""
-    if not lines:
-        return None
-    if all("|||" in line for line in lines):
+    if lines and all("|||" in line for line in lines):
         return "columns with ||| between them"
     for delimiter, name in ((",", "commas"), (";", "semicolons")):
         # Within a sentence a blank follows the mark.
         if sum(bool(re.search(rf"{delimiter}\S", line)) for line in lines) > len(lines) / 2:
             return f"CSV with {name}"
-    return _HALF
+    return None

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from utils.corpus.text_files import check_characters, refuse_text
+from utils.checks import refuse_text
+from utils.corpus.text_files import check_characters
 from utils.corpus.whole_files import write_whole
 from utils.errors import CourseError
 
@@ -124,7 +125,7 @@ class Vocabulary:
         tokenizer.train_from_iterator(texts, trainer)
         return cls(tokenizer)
 
-    def encode(self, sentences: Sequence[str] | Sequence[Sequence[str]]) -> list[list[int]]:
+    def encode(self, sentences: Iterable[str] | Iterable[Iterable[str]]) -> list[list[int]]:
         """Ids of each sentence, without beginning and end of sentence.
 
         Args:
@@ -135,16 +136,19 @@ class Vocabulary:
                 surrogate pair.
         """
         refuse_text(sentences=sentences)
+        sentences = list(sentences)
         for sentence in sentences:
             if isinstance(sentence, str) == self.of_words:
                 kind = "sequences of words" if self.of_words else "texts"
                 raise CourseError(f"this vocabulary encodes {kind}, got {sentence!r}")
+        if self.of_words:
+            sentences = list(map(list, sentences))
         check_characters(chain.from_iterable(sentences) if self.of_words else sentences)
-        encodings = self._tokenizer.encode_batch(list(sentences), is_pretokenized=self.of_words)
+        encodings = self._tokenizer.encode_batch(sentences, is_pretokenized=self.of_words)
         # A word that is spelled like a special token is an unknown word, not padding.
         return [[max(i, UNK) for i in encoding.ids] for encoding in encodings]
 
-    def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+    def spans(self, texts: Iterable[str]) -> list[list[tuple[int, int]]]:
         """The characters of the text that each id of :meth:`encode` stands for, as (start, end).
 
         A blank belongs to the subword after it; the bytes of one character share its span.
@@ -153,19 +157,35 @@ class Vocabulary:
             ValueError: a vocabulary of words, a single text, or half of a surrogate pair.
         """
         refuse_text(texts=texts)
+        texts = list(texts)
         check_characters(texts)
         if self.of_words:
             raise CourseError("only a vocabulary of subwords has spans, got one of words")
-        return [encoding.offsets for encoding in self._tokenizer.encode_batch(list(texts))]
+        return [encoding.offsets for encoding in self._tokenizer.encode_batch(texts)]
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text of the ids, words joined by blanks; padding and the ends of the sentence are left out."""
-        content = [i for i in ids if i not in (PAD, BOS, EOS)]
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of the ids, words joined by blanks; padding and the ends of the sentence are left out.
+
+        Raises:
+            ValueError: an id that this vocabulary does not have.
+        """
+        content = [i for i in self._checked(ids) if i not in (PAD, BOS, EOS)]
         return self._tokenizer.decode(content, skip_special_tokens=False)
 
-    def tokens(self, ids: Sequence[int]) -> list[str]:
-        """One string per id, for the axes of a heat map; "▁" marks the first subword of a word."""
-        return [self._tokenizer.id_to_token(i) for i in ids]
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """One string per id, for the axes of a heat map; "▁" marks the first subword of a word.
+
+        Raises:
+            ValueError: an id that this vocabulary does not have.
+        """
+        return [self._tokenizer.id_to_token(i) for i in self._checked(ids)]
+
+    def _checked(self, ids: Iterable[int]) -> list[int]:
+        ids, size = list(ids), len(self)
+        for i in ids:
+            if not 0 <= i < size:
+                raise CourseError(f"ids of this vocabulary are from 0 to {size - 1}, got {i}")
+        return ids
 
     def __len__(self) -> int:
         return self._tokenizer.get_vocab_size()
@@ -197,7 +217,7 @@ class Vocabulary:
 
 
 def encode_pairs(
-    pairs: Sequence[tuple[Sequence[str], Sequence[str]]], src: Vocabulary, tgt: Vocabulary, *, max_tokens: int
+    pairs: Iterable[tuple[Sequence[str], Sequence[str]]], src: Vocabulary, tgt: Vocabulary, *, max_tokens: int
 ) -> tuple[list[list[int]], list[list[int]]]:
     """Ids of the sources and of the targets, without the pairs that have more than ``max_tokens`` on a side.
 
@@ -217,6 +237,7 @@ def encode_pairs(
     Explained in book/your_translator.
     """
     refuse_text(pairs=pairs)
+    pairs = list(pairs)
     for row, pair in enumerate(pairs):
         refuse_text(**{f"pairs[{row}]": pair})
     sources, targets = (

@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from utils.exercises.checking import ReadersFunction, Wrong, as_number, exercise, expect, show
+from utils.exercises.checking import Wrong, as_number, expect, show
+from utils.exercises.readers_function import ReadersFunction
+from utils.exercises.report import exercise
 
 Pairs = Sequence[tuple[Sequence[str], Sequence[str]]]
 Table = Mapping[tuple[str, str], float]

@@ -10,13 +10,13 @@ from utils.attention import AdditiveAttention, masked_softmax
 from utils.exercises.checking import as_number
 from utils.exercises.tables import Case, against, normal
 from utils.search import greedy
-from utils.seq2seq import BahdanauDecoder, ContextGRUCell, Encoder, EncoderDecoder
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, GatedUnit
 
 
 def _two_sentences() -> tuple:
     """What a step takes, for sentences of 5 and 3 words."""
     torch.manual_seed(0)  # the check puts the old state back
-    layer, cell = AdditiveAttention(7, 10, 7), ContextGRUCell(3, 10, 7)
+    layer, cell = AdditiveAttention(7, 10, 7), GatedUnit(3, 10, 7)
     for parameter in layer.parameters():
         nn.init.normal_(parameter)
     y, s, h = normal((2, 3), (2, 7), (2, 5, 10))

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import ReadersFunction, as_parts, as_tensor, exercise, expect
+from utils.exercises.checking import as_parts, as_tensor, expect
+from utils.exercises.readers_function import ReadersFunction
+from utils.exercises.report import exercise
 from utils.exercises.tables import Case, against
 
 _SEED = torch.Generator().manual_seed(0)

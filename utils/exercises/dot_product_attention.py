@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, tensor
 
 from utils.attention import scaled_dot_scores
-from utils.exercises.checking import LargestTensor, ReadersFunction, expect
+from utils.exercises.checking import LargestTensor, expect
+from utils.exercises.readers_function import ReadersFunction
 from utils.exercises.tables import Case, Row, against, normal, numbers
 
 

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, tensor
 
 from utils.corpus.batches import Batch, make_batch
-from utils.exercises.checking import as_tensor, exercise, expect, expect_distribution, show
+from utils.exercises.checking import as_tensor, expect, expect_distribution, show
+from utils.exercises.report import exercise
 from utils.exercises.tables import Case, against
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.training import seeded

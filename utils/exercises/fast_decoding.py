@@ -7,7 +7,8 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import LargestTensor, ReadersFunction, expect, show
+from utils.exercises.checking import LargestTensor, expect, show
+from utils.exercises.readers_function import ReadersFunction
 from utils.exercises.tables import Case, against
 
 _RANDOM = torch.Generator().manual_seed(0)
@@ -104,20 +105,28 @@ def _probabilities(case: str, large: list[float], small: list[float]) -> Case:
         _probabilities("for two words", [0.9, 0.1], [0.6, 0.4]),
         _probabilities("for four words", [0.5, 0.25, 0.2, 0.05], [0.2, 0.5, 0.1, 0.2]),
         _probabilities("for a word that the large model never writes", [0.0, 0.75, 0.25], [0.5, 0.25, 0.25]),
+        _probabilities("for two equal models", [0.7, 0.2, 0.1], [0.7, 0.2, 0.1]),
     ],
     mistakes={
         "some are above 1 | A probability is at most 1.": {"accepted": lambda p, q: p / q},
         "large and small are exchanged | Keep less where q is larger than p.": {
             "accepted": lambda p, q: (q / p).clamp(max=1)
         },
-        "this is not yet divided by its sum | Probabilities sum to 1.": {"divide": False},
+        "this is not yet divided by its sum | Probabilities sum to 1.": {"share": torch.clone},
+        "this is 0 / 0 | Where nothing is missing, return the zeros.": {
+            "share": lambda rest: rest / rest.sum()
+        },
         "this is p itself | The drafts have given a part of p already.": {"gap": lambda p, q: p},
         "the difference has the wrong sign | What is missing to p?": {"gap": lambda p, q: q - p},
     },
     parts=["accept", "rest"],
 )
 def drawn_words(
-    p, q, *, accepted=lambda p, q: (p / q).clamp(max=1), gap=torch.sub, divide=True
+    p,
+    q,
+    *,
+    accepted=lambda p, q: (p / q).clamp(max=1),
+    gap=torch.sub,
+    share=lambda rest: rest / rest.sum() if rest.any() else rest,
 ) -> tuple[Tensor, Tensor]:
-    rest = gap(p, q).clamp(min=0)
-    return accepted(p, q), rest / rest.sum() if divide else rest
+    return accepted(p, q), share(gap(p, q).clamp(min=0))

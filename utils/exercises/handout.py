@@ -1,4 +1,4 @@
-"""Chapters to hand out: without solutions and explanations, with checks and the metadata of nbgrader.
+"""Chapters to hand out: without solutions and explanations, with checks.
 
 ``python -m utils.exercises.handout FOLDER chapters/masked_softmax.ipynb …`` writes them; `make handout` calls it.
 
@@ -7,26 +7,26 @@ Explained in book/teaching.
 
 import argparse
 import copy
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell
+from nbformat.v4 import new_markdown_cell
 
 from utils.corpus.whole_files import write_whole
 from utils.exercises.form import exercises_of
 
+_LINK = re.compile(r"\[(?P<text>[^\[\]]+)\]\((?P<target>[^()\s]+)\)")
+
 
 def handout(notebook: NotebookNode) -> NotebookNode:
-    """A copy without solutions and explanations, in which nbgrader finds the exercises.
+    """A copy without solutions and explanations.
 
-    Solutions before the section *Exercises* stay, since the page goes on with them.
-
-    The cell that the reader of an exercise fills is marked as the answer. After the check is a cell that only nbgrader
-    needs: its value, 1 or 0, is the number of points. An exercise without a check gets a cell for a text, for which
-    the teacher gives the points.
+    Solutions before the section *Exercises* stay, since the page goes on with them. An exercise without a check gets a
+    cell for a text.
 
     Raises:
         ValueError: the exercises of the notebook do not have their form.
@@ -34,40 +34,36 @@ def handout(notebook: NotebookNode) -> NotebookNode:
     new_notebook = copy.deepcopy(notebook)
     cells = new_notebook.cells
     for exercise in list(exercises_of(new_notebook)):
-        name = f"exercise-{exercise.number}"
         if exercise.check is None:
             exercise.task.source = exercise.task.source.partition("<details>")[0].rstrip()
-            text = new_markdown_cell("*Write your answer here.*", id=name)
-            _tell_nbgrader(text, name, grade=True, solution=True)
+            text = new_markdown_cell("*Write your answer here.*", id=f"exercise-{exercise.number}")
             cells.insert(cells.index(exercise.task) + 1, text)
         else:
-            _tell_nbgrader(exercise.stub, name, solution=True)
-            _tell_nbgrader(exercise.check, f"check-{exercise.number}", locked=True)
             exercise.check.outputs = []
-            cells.insert(cells.index(exercise.check) + 1, _points(exercise.number))
         if not exercise.in_page:
             for answer in filter(None, (exercise.solution, exercise.explanation)):
                 cells.remove(answer)
     return new_notebook
 
 
-def _points(number: int) -> NotebookNode:
-    cell = new_code_cell(
-        "# The points for nbgrader: 1 if the check above found the answer right.\n"
-        f"from utils.exercises.progress import points\n\npoints(check, {number})",
-        id=f"points-{number}",
-        metadata={"tags": ["hide-cell"], "jupyter": {"source_hidden": True}},
-    )
-    _tell_nbgrader(cell, f"points-{number}", grade=True, locked=True)
-    return cell
+def without_dead_links(notebook: NotebookNode, folder: Path, given: Container[str]) -> NotebookNode:
+    """The notebook, where links to files of the course that are not handed out became their text.
 
+    Args:
+        notebook: changed in place.
+        folder: of the chapter, from which its links lead.
+        given: the names of the files that are handed out, relative to their folder.
+    """
 
-def _tell_nbgrader(
-    cell: NotebookNode, name: str, *, grade: bool = False, locked: bool = False, solution: bool = False
-) -> None:
-    told = {"grade_id": name, "grade": grade, "locked": locked, "solution": solution}
-    told |= {"points": 1} if grade else {}
-    cell.metadata["nbgrader"] = {"schema_version": 3, "task": False} | told
+    def shorten(link: re.Match) -> str:
+        path = link["target"].partition("#")[0]
+        is_ours = path and (folder / path).exists()  # in code, [i](x) is no link
+        return link["text"] if is_ours and path not in given else link[0]
+
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = _LINK.sub(shorten, cell.source)
+    return notebook
 
 
 def write_new(files: Mapping[str, bytes], folder: Path) -> None:
@@ -98,19 +94,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("folder", type=Path, help="where to write them")
     parser.add_argument("chapters", type=Path, nargs="+", help="notebooks of the course")
     options = parser.parse_args(arguments)
-    files: dict[str, bytes] = {}
+    names = [path.name for path in options.chapters]
+    if twice := {name for name in names if names.count(name) > 1}:
+        parser.error(f"two chapters are called {min(twice)}")
+    # Stored runs that chapters read.
+    studies = {study for path in options.chapters for study in (path.parent / "studies").glob("*")}
+    files = {f"studies/{study.name}": study.read_bytes() for study in studies if study.is_file()}
+    given = {*names, *files}
     written = []
     for path in options.chapters:
-        if path.name in files:
-            parser.error(f"two chapters are called {path.name}")
         notebook = nbformat.read(path, as_version=4)
-        files[path.name] = (nbformat.writes(handout(notebook)) + "\n").encode()
-        given = [str(each.number) for each in exercises_of(notebook) if each.check and each.in_page]
-        kept = f", with the solution of exercise {' and '.join(given)}" if given else ""
+        new_notebook = without_dead_links(handout(notebook), path.parent, given)
+        files[path.name] = (nbformat.writes(new_notebook) + "\n").encode()
+        solved = [str(each.number) for each in exercises_of(notebook) if each.check and each.in_page]
+        kept = f", with the solution of exercise {' and '.join(solved)}" if solved else ""
         written.append(f"{options.folder / path.name}{kept}")
-        # Stored runs that chapters read.
-        for study in filter(Path.is_file, (path.parent / "studies").glob("*")):
-            files[f"studies/{study.name}"] = study.read_bytes()
     try:
         write_new(files, options.folder)
     except FileExistsError as error:

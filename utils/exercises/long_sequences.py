@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import LargestTensor, ReadersFunction, expect
+from utils.exercises.checking import LargestTensor, expect
+from utils.exercises.readers_function import ReadersFunction
 from utils.exercises.tables import Case, against
 
 _RANDOM = torch.Generator().manual_seed(11)

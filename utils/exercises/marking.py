@@ -3,6 +3,7 @@
 It is no protection against somebody who wants to do harm. Explained in book/teaching.
 """
 
+import argparse
 import asyncio
 import csv
 import io
@@ -14,7 +15,8 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +30,11 @@ from utils.exercises.progress import VARIABLE, stored_results
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 #: Seconds after which a cell is interrupted, so that the next ones run, and after which a notebook is stopped.
-CELL_LIMIT, NOTEBOOK_LIMIT = 600, 3600
+CELL_LIMIT, NOTEBOOK_LIMIT = 300, 1200
+#: How names begin that Jupyter and macOS add by themselves.
+COPIES = (".", "__MACOSX")
+#: How the names of files end that may hold notebooks.
+ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".7z", ".rar")
 #: The encoding of tables that spreadsheet programs read as UTF-8.
 _ENCODING = {"encoding": "utf-8-sig", "errors": "backslashreplace", "newline": ""}
 
@@ -37,7 +43,7 @@ class Mark(NamedTuple):
     """A row of the table of marks."""
 
     file: str
-    chapter: str  #: empty if the file could not be run as a notebook
+    chapter: str  #: empty if there is no notebook that could be run
     exercise: str
     solution: str  #: whether it was "handed out" with the exercise or "kept back"
     result: str
@@ -109,7 +115,7 @@ def marks_of(path: Path, file: str) -> list[Mark]:
         imported = re.findall(r"from utils\.exercises import (\w+)", source)
         chapter = next((name for name in imported if (CHAPTERS / f"{name}.ipynb").exists()), None)
         if chapter is None:
-            return [Mark(file, "", "", "", "failed", "it imports the checks of no chapter")]
+            return [_failed(file, "it imports the checks of no chapter")]
         with tempfile.TemporaryDirectory() as place:
             happened, end = run(notebook, Path(place) / "results.json")
             found = stored_results(Path(place) / "results.json").get(chapter, {})
@@ -122,30 +128,56 @@ def marks_of(path: Path, file: str) -> list[Mark]:
                 marks.append(Mark(file, chapter, str(exercise.number), solution, *result))
         return marks
     except Exception as error:  # a file can be broken in more ways than nbformat has names for
-        return [Mark(file, "", "", "", "failed", f"it cannot be run as a notebook: {error!r}"[:300])]
+        return [_failed(file, f"it cannot be run as a notebook: {error!r}"[:300])]
+
+
+def _failed(file: str, why: str) -> Mark:
+    """The row of a file that cannot be marked."""
+    return Mark(file, "", "", "", "failed", why)
 
 
 def totals_of(marks: Iterable[Mark]) -> list[tuple[str | int, ...]]:
     """For each student, by the first folder of the files, or the file where it lies in none, in alphabetical order:
-    how many exercises are right and how many there are, the same for those whose solution was kept back, and how many
-    files failed. An exercise that is in several files counts once, and is right if it is right in one of them.
+    how many exercises are right, and how many there are in all chapters that anybody has returned; the same for those
+    whose solution was kept back; how many files failed; and which of these chapters the student has not returned. An
+    exercise that is in several files counts once, and is right if it is right in one of them. Names that look the same
+    are one name, however a computer writes their accents.
 
     >>> row = Mark("ann/x.ipynb", "bert", "1", "handed out", "right", "")
     >>> wrong = row._replace(file="ann/y.ipynb", result="wrong")
-    >>> totals_of([row, wrong, row._replace(exercise="3", solution="kept back")])
-    [('ann', 2, 2, 1, 1, 0)]
+    >>> totals_of([row, wrong, row._replace(file="ben/x.ipynb", chapter="gpt", solution="kept back")])
+    [('ann', 1, 2, 0, 1, 0, 'gpt'), ('ben', 1, 2, 1, 1, 0, 'bert')]
     """
     students: dict[str, list[Mark]] = {}
     for mark in marks:
-        students.setdefault(Path(mark.file).parts[0], []).append(mark)
+        students.setdefault(unicodedata.normalize("NFC", Path(mark.file).parts[0]), []).append(mark)
+    asked = {mark[1:4] for own in students.values() for mark in own if mark.chapter}
     totals = []
     for student, own in sorted(students.items()):
-        asked = {mark[1:4] for mark in own if mark.chapter}
         right = {mark[1:4] for mark in own if mark.result == "right"}
         alone = [{each for each in some if each[2] == "kept back"} for some in (right, asked)]
         failed = sum(not mark.chapter for mark in own)
-        totals.append((student, len(right), len(asked), *map(len, alone), failed))
+        missing = {chapter for chapter, *_ in asked} - {mark.chapter for mark in own}
+        totals.append((student, len(right), len(asked), *map(len, alone), failed, ", ".join(sorted(missing))))
     return totals
+
+
+def handed_in(folder: Path) -> Iterator[tuple[Path, str]]:
+    """The notebooks below a folder, in alphabetical order, and what else may hold some, with why it is not marked."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(COPIES):
+            continue
+        if path.is_symlink() and path.is_dir():
+            yield path, "it is a link to a folder: put the folder in its place"
+        elif path.is_dir():
+            try:
+                yield from handed_in(path)
+            except PermissionError:
+                yield path, "you may not read this folder"
+        elif path.name.lower().endswith(ARCHIVES):
+            yield path, "it is an archive: unpack it"
+        elif ".ipynb" in path.name.lower():
+            yield path, "" if path.is_file() else "it is no file"
 
 
 def free_names(folder: Path) -> tuple[Path, Path]:
@@ -160,30 +192,47 @@ def _plain(row: Iterable[object]) -> list[str]:
     return [re.sub(r"^(?=[=+\-@\t\r])", "'", str(cell)) for cell in row]
 
 
-def main(folder: Path) -> None:
+def mark_all(folder: Path) -> None:
     """Write two tables into the folder: the marks of each notebook below it as soon as it has run, and the totals."""
-    files = [path for path in sorted(folder.rglob("*")) if ".ipynb" in path.name.lower() and path.is_file()]
-    names = [path.relative_to(folder) for path in files]
-    copies = (".", "__MACOSX")  # Jupyter and macOS add them by themselves
-    names = [name for name in names if not any(part.startswith(copies) for part in name.parts)]
-    if not names:
-        sys.exit(f"there is no notebook in {folder}")
+    found = {path.relative_to(folder): why for path, why in handed_in(folder)}
+    left_out = [f"{name}: {why}" for name, why in found.items() if why]
+    if len(left_out) == len(found):
+        sys.exit("\n".join([f"there is no notebook in {folder}", *left_out]))
+    students = {name.parts[0] for name in found}
+    for path in folder.iterdir():
+        if path.is_dir() and path.name not in students and not path.name.startswith(COPIES):
+            found[Path(path.name)] = "there is no notebook in this folder"
+    print(f"A notebook has {NOTEBOOK_LIMIT // 60} minutes, and each of its cells {CELL_LIMIT // 60}.")
     place, place_of_totals = free_names(folder)
     marks: list[Mark] = []
     with place.open("x", buffering=1, **_ENCODING) as table:
         rows = csv.writer(table)
         rows.writerow(Mark._fields)
-        for name in tqdm(names):
-            marks += (found := marks_of(folder / name, str(name)))
-            rows.writerows(map(_plain, found))
-    heads = ("student", "right", "of", "right without solution", "of these", "failed files")
+        for name in (shown := tqdm(sorted(found))):
+            shown.set_description(str(name))
+            why = found[name]
+            own = [_failed(str(name), why)] if why else marks_of(folder / name, str(name))
+            rows.writerows(map(_plain, own))
+            marks += own
+    heads = ("student", "right", "of", "right without solution", "of these", "failed files", "not returned")
     text = io.StringIO(newline="")
     csv.writer(text).writerows(map(_plain, [heads, *totals_of(marks)]))
     write_whole(place_of_totals, text.getvalue().encode(_ENCODING["encoding"], _ENCODING["errors"]))
+    for failed in (row for row in marks if not row.chapter):
+        print(f"not marked: {failed.file}: {failed.message}")
     print(
         f"The result of each exercise is in {place}, and the totals of each student are in {place_of_totals}."
     )
 
 
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Mark the notebooks that students have returned.")
+    parser.add_argument("folder", type=Path, help="with their notebooks, in which the tables are written")
+    folder = parser.parse_args(arguments).folder
+    if not folder.is_dir():
+        parser.error(f"there is no folder {folder}")
+    mark_all(folder)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()

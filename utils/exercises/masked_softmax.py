@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from utils.attention import length_mask, masked_softmax
-from utils.exercises.checking import ReadersFunction, expect, show
+from utils.exercises.checking import expect, show
+from utils.exercises.readers_function import ReadersFunction
 from utils.exercises.tables import Case, against, normal
 
 _FIRST_TWO = torch.tensor([[[True, True, False, False]]])

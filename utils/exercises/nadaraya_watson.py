@@ -17,8 +17,8 @@ _GAUSSIAN = "The Gaussian is exp(−u²/2)."
     "`closeness = torch.exp(-((query - keys) / bandwidth) ** 2 / 2)`, and then the share of each in the sum.",
     cases=[
         Case(
-            "for the query 3, the keys 2, 3 and 7 and the bandwidth 2",
-            (3.0, tensor([2.0, 3, 7]), 2.0),
+            "for the query 3, the keys 2, 3 and 7 and the bandwidth 3",  # not 2: 2 · 2 is 2², and 2/2 is 1
+            (3.0, tensor([2.0, 3, 7]), 3.0),
             "the nearest key gets the largest weight, and the weights sum to 1",
             "One weight for each key: the shape is (n,).",
         ),
@@ -29,8 +29,15 @@ _GAUSSIAN = "The Gaussian is exp(−u²/2)."
         "far keys get more | Mind the minus.": {"kernel": lambda u: 1 / gaussian(u)},
         f"this is the triangular kernel | {_GAUSSIAN}": {"kernel": lambda u: (1 - u.abs()).clamp(min=0)},
         f"the factor 1/2 is missing | {_GAUSSIAN}": {"kernel": lambda u: gaussian(u) ** 2},
+        f"u is not squared | {_GAUSSIAN}": {"kernel": lambda u: torch.exp(-u / 2)},
+        f"|u| takes the place of u² | {_GAUSSIAN}": {"kernel": lambda u: torch.exp(-u.abs() / 2)},
         "the bandwidth has no effect | Divide the difference by it.": {"power": 0},
         "the differences are multiplied by the bandwidth | Divide.": {"power": -1},
+        "the bandwidth is not squared | Divide by it first, and then square.": {"power": 1 / 2},
+        "the bandwidth is not squared, and the factor 1/2 is missing | Write u, and then exp(−u²/2).": {
+            "power": 1 / 2,
+            "kernel": lambda u: gaussian(u) ** 2,
+        },
     },
     parts=["the weights"],
 )

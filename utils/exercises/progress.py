@@ -3,9 +3,11 @@
 Explained in book/problems.
 """
 
+import importlib.util
 import json
 import os
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 
 from utils.corpus.whole_files import write_whole
@@ -19,8 +21,6 @@ Results = dict[str, dict[str, list[str]]]
 
 #: The numbers of the exercises that have a check, by chapter.
 _numbers: dict[str, set[int]] = {}
-#: The statuses of the checks that have run in this process, by chapter and number; the last one counts.
-_statuses: dict[tuple[str, int], str] = {}
 
 
 def stored_results(path: Path) -> Results:
@@ -56,7 +56,6 @@ def record_result(chapter: str, number: int, status: str, message: str) -> None:
 
     A file that holds something else stays as it is, for it may hold what the reader has done.
     """
-    _statuses[chapter, number] = status
     if path := _path():
         try:
             results = stored_results(path)
@@ -86,9 +85,13 @@ def _chapter(checks: object) -> str:
     return checks.__name__.split(".")[-1]
 
 
-def points(checks: object, number: int) -> float:
-    """For nbgrader: 1 if the last check of an exercise found it right, in this process, and 0 otherwise."""
-    return float(_statuses.get((_chapter(checks), number)) == "right")
+def _right_in(chapter: str, results: Mapping[str, list[str]]) -> set[str]:
+    """The numbers of the exercises that are right, without those that the chapter no longer has."""
+    module = f"{__package__}.{chapter}"
+    if chapter not in _numbers and chapter.isidentifier() and importlib.util.find_spec(module):
+        importlib.import_module(module)  # a chapter that has not been opened in this process
+    numbers = map(str, _numbers.get(chapter, ()))
+    return {number for number in numbers if results.get(number, [""])[0] == "right"}
 
 
 def progress(checks: object) -> Progress:
@@ -103,11 +106,9 @@ def progress(checks: object) -> Progress:
             stored = stored_results(path)
         except (OSError, ValueError) as error:
             note = f"\nEarlier results cannot be read: {error}."
-    right = {
-        chapter: {number for number, (status, _) in results.items() if status == "right"}
-        for chapter, results in stored.items()
-    }
+    right = {chapter: _right_in(chapter, results) for chapter, results in stored.items()}
     done = {number: str(number) in right.get(_chapter(checks), ()) for number in numbers_of(checks)}
     marks = "   ".join(f"{number} {'✓' if is_done else '–'}" for number, is_done in done.items())
-    whole = f"\nIn all chapters: {sum(map(len, right.values()))}" if len(right) > 1 else ""
+    total = sum(map(len, right.values()))
+    whole = f"\nIn all chapters: {total}" if total > sum(done.values()) else ""
     return Progress(f"Checked exercises done: {sum(done.values())} of {len(done)}   ({marks}){whole}{note}")

@@ -2,12 +2,13 @@
 
 A check runs the reader's answer on each case. Where its result is not that of the right program, the wrong programs
 run on the cases so far, and the first with the same results has the message. Numbers have tables of their own.
-The tables are in the modules named after the chapters; ``checking`` makes the report.
+The tables are in the modules named after the chapters; ``report`` runs them.
 
 Explained in book/teaching.
 """
 
 import copy
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,20 +17,22 @@ import torch
 from torch import Tensor
 
 from utils.exercises.checking import (
-    Check,
-    ReadersFunction,
     Wrong,
     as_number,
     as_parts,
-    exercise,
     expect,
     expect_close,
     expect_distribution,
+    expect_one_thing,
+    return_of,
     show,
     verb,
 )
+from utils.exercises.readers_function import ReadersFunction
+from utils.exercises.report import Check, exercise
 
-#: What a mistake is and a hint, with a bar between them, and the wrong program, or the right one's options for it.
+#: What a mistake is and a hint (which may be missing), with a bar between them, and the wrong program, or the right
+#: one's options for it.
 Programs = Mapping[str, Callable | Mapping[str, Any]]
 
 
@@ -86,11 +89,13 @@ def against(
     Explained in book/teaching.
     """
 
-    def run(program: Callable, inputs: tuple) -> dict[str, Any]:
+    def parts_of(result: object) -> dict[str, Any]:
         """What is compared, by the names of the parts."""
-        result = program(*copy.deepcopy(inputs))
         all_parts = as_parts(result, *parts) if len(parts) > 1 else [result]
         return {name: compared(part) for name, part in zip(parts, all_parts, strict=True)}
+
+    def run(program: Callable, inputs: tuple) -> dict[str, Any]:
+        return parts_of(program(*copy.deepcopy(inputs)))
 
     def decorate(right: Callable) -> Check:
         wrong_answers = {
@@ -102,12 +107,16 @@ def against(
             for case in cases:
                 inputs = case.inputs() if callable(case.inputs) else case.inputs
                 hints = [case.hint] if case.hint else []
+                expected_result = right(*copy.deepcopy(inputs))
                 try:
-                    found = run(answer, inputs)
+                    result = answer(*copy.deepcopy(inputs))
+                    if len(parts) == 1:
+                        expect_one_thing(result, expected_result, *parts)
+                    found = parts_of(result)
                 except Wrong as error:  # it raises, changes its inputs, or returns more or fewer things
-                    raise Wrong(f"{case.says}, {error}", *hints, *error.hints) from None
+                    raise Wrong(f"{case.says}, {error}", *error.hints, *hints) from None
                 so_far.append((inputs, {}))
-                right_parts = run(right, inputs)
+                right_parts = parts_of(expected_result)
                 for name in reversed(parts) if last_first else parts:
                     own, expected = found[name], right_parts[name]
                     so_far[-1][1][name] = own
@@ -118,6 +127,7 @@ def against(
                     for says, (wrong,) in wrong_answers.items():
                         if _gives(partial(run, wrong), so_far, tolerance):
                             raise _mistake(f"{case.says}, {name}", own, expected, says)
+                    _expect_order(found, right_parts, case.says, tolerance)
                     if isinstance(expected, Tensor | float | int):
                         expect_close(own, expected, case.says, *hints, name=name, tolerance=tolerance)
                     shown = f"{name} {verb(name)} {show(own)}"
@@ -147,11 +157,25 @@ def _gives(program: Callable[[tuple], dict], so_far: Sequence[tuple[tuple, dict]
         return False
 
 
+def _expect_order(found: Mapping[str, Any], expected: Mapping[str, Any], case: str, tolerance: float) -> None:
+    """Raise :class:`Wrong` where all parts are right and only their order is not."""
+    for order in itertools.permutations(found):
+        if all(_same(found[name], expected[of], tolerance) for name, of in zip(found, order, strict=True)):
+            hint = f"End it with {return_of(found)}."
+            raise Wrong(f"{case}, the function returns {', '.join(order)}, in this order.", hint)
+
+
 def _mistake(case: str, own: object, expected: object, text: str) -> Wrong:
-    says, _, hint = text.partition(" | ")
+    says, hints = _with_hints(text)
     is_small = not isinstance(own, Tensor) or own.numel() <= 8
     shown, wanted = (f" {verb(case)} {show(own)}", f" Expected {show(expected)}.") if is_small else ("", "")
-    return Wrong(f"{case}{shown}: {says}.{wanted}", *filter(None, [hint]))
+    return Wrong(f"{case}{shown}: {says}.{wanted}", *hints)
+
+
+def _with_hints(text: str) -> tuple[str, list[str]]:
+    """What a mistake is, and its hint, if there is one."""
+    says, bar, hint = text.partition(" | ")
+    return says, [hint] if bar else []
 
 
 def _same(found: object, expected: object, tolerance: float) -> bool:
@@ -169,7 +193,7 @@ class Row(NamedTuple):
 
     answers: Mapping[str, float]  #: the reader's name of each number, and the number
     point: str  #: what is right, once these are
-    #: What a mistake is and a hint, with a bar between, and the numbers.
+    #: What a mistake is and a hint (which may be missing), with a bar between, and the numbers.
     mistakes: Mapping[str, float | Sequence[float]]
     tolerance: float = 0.0065  #: absolute below 1, and relative above
     weights: bool = False  #: whether the numbers must lie between 0 and 1 and sum to 1
@@ -202,8 +226,9 @@ def numbers(number: int, *hints: str) -> Callable[[Callable[[], Sequence[Row]]],
                 )
                 if not all(near := _near(own, right, row.tolerance)):
                     for text, value in row.mistakes.items():
-                        says, _, hint = text.partition(" | ")
-                        expect(not all(_near(own, value, row.tolerance)), f"{shown}: {says}.", hint)
+                        says, hints_of_mistake = _with_hints(text)
+                        is_this = all(_near(own, value, row.tolerance))
+                        expect(not is_this, f"{shown}: {says}.", *hints_of_mistake)
                     first = near.index(False)
                     raise Wrong(f"{names[first]} is {show(own[first])}; expected another number.")
                 yield row.point

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import as_tensor, exercise, expect, show
+from utils.exercises.checking import as_tensor, expect, show
+from utils.exercises.report import exercise
 from utils.exercises.tables import Case, Row, against, normal, numbers
 
 

@@ -7,6 +7,7 @@ in ``kinds``.
 from utils.figures import kinds
 from utils.figures.figure import Figure
 from utils.figures.kinds import *  # noqa: F403
+from utils.figures.table import Table
 
-__all__ = ["Figure"]
+__all__ = ["Figure", "Table"]
 __all__ += kinds.__all__

@@ -6,6 +6,7 @@ torch computes every frame in Python; the page's script only looks numbers up. E
 import base64
 import itertools
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -18,13 +19,17 @@ import numpy as np
 from torch import Tensor
 
 from utils.figures.live import control, view
-from utils.figures.packing import num_bytes, pack, unpack
+from utils.figures.packing import check_shares, num_bytes, pack, unpack
 from utils.figures.still import DARK_IN_JUPYTERLAB, WIDTH, Stage
 
+#: How much a value may differ from that of an axis, as a part of it: half a unit in the last place of a float32.
+ROUNDING = 2**-24
 #: Most bytes of numbers that one figure may bring to a page.
 MAX_BYTES = 200_000
 #: Set to "live" or "static" to choose what a notebook's output holds; see :meth:`Figure._repr_mimebundle_`.
 MODE_VARIABLE = "ATTENTION_FIGURES"
+#: A field of a sentence that stands for a label: the array that has its number, and the name of the labels.
+LABEL = re.compile(r"\{(\w+)[^{}|]*\|(\w+)\}")
 #: Names that the script and the widget need, so no axis has them. (The last two say what is under the mouse.)
 RESERVED = {"points", "spec", "column", "panel"}
 
@@ -51,8 +56,8 @@ class Figure:
 
     Raises:
         ValueError: names that clash, no value on an axis, a start that is not on the grid, arrays that change
-            name or shape between points, labels that do not fit, NaN or infinite numbers, or more than 200 KB.
-
+            name or shape between points, labels that do not fit, NaN or infinite numbers, weights and other shares
+            that are not from 0 to 1, or more than 200 KB.
     """
 
     #: Name of the kind: its drawing function is ``kinds.NAME`` in a script of this name.
@@ -96,7 +101,7 @@ class Figure:
         self.point = self._opening(start or {})
         self.compute = compute
         self._packed = self._pack_grid()
-        self._check_arrays({key: tuple(p["shape"][len(p["over"]) :]) for key, p in self._packed.items()})
+        self._check_arrays()
         self._check_sentences()
 
     # -- the grid ---------------------------------------------------------------------------------------------
@@ -132,12 +137,15 @@ class Figure:
         return point
 
     def on_grid(self, key: str, value: object) -> object:
-        """Check a value of an axis or pick and return it; a label of a pick gives its number."""
+        """Check a value of an axis or pick and return it; a label of a pick gives its number.
+
+        A fraction may differ from the value of the axis by a rounding error, as 0.1 + 0.2 from 0.3.
+        """
         value = _plain(value)
         if key in self.axes:
-            if value in self.axes[key]:
-                return value
-            raise ValueError(f"{key} has no value {value!r}; it has {self.axes[key]}")
+            return value_among(
+                self.axes[key], value, f"{key} has no value {value!r}; it has {self.axes[key]}"
+            )
         labels = self.labels[self.picks[key]]
         if value in labels:
             return labels.index(value)
@@ -187,23 +195,36 @@ class Figure:
         grid = tuple(len(self.axes[name]) for name in over)
         return pack(array.reshape(grid + array.shape[len(self.axes) :])) | {"over": over}
 
-    def _check_arrays(self, shapes: dict[str, tuple[int, ...]]) -> None:
+    def _check_arrays(self) -> None:
         """Check that compute returned the arrays that this kind draws, in their shapes."""
+        shapes = {key: tuple(p["shape"][len(p["over"]) :]) for key, p in self._packed.items()}
         for key, shape in self.expected_shapes().items():
             if shapes.get(key) != shape:
                 raise ValueError(f"compute must return {key!r} of shape {shape}, got {shapes.get(key)}")
         for key, labels in self.numbered.items():
-            texts = self.labels.get(labels, ())
-            if texts and not set(np.unique(self.frames(key))) <= set(range(len(texts))):
-                raise ValueError(
-                    f"{key!r} must be numbers of the labels {labels!r}, from 0 to {len(texts) - 1}"
-                )
+            if self.labels.get(labels):
+                self._check_numbers_of_labels(key, labels)
         choices = [(len(self.labels[labels]),) for labels in self.picks.values()]
         for key in self.gauges[1]:
             if shapes.get(key) not in [(), *choices]:
                 raise ValueError(
                     f"compute must return {key!r}, a number or one per choice, got {shapes.get(key)}"
                 )
+        for key in sorted(self.shares() & self._packed.keys()):
+            check_shares(key, self.frames(key))
+
+    def _check_numbers_of_labels(self, key: str, labels: str) -> None:
+        """Check that an array holds numbers of these labels."""
+        last = len(self.labels[labels]) - 1
+        for number in np.unique(self.frames(key)):
+            if number not in range(last + 1):
+                raise ValueError(
+                    f"{key!r} must be numbers of the labels {labels!r}, from 0 to {last}, got {number:g}"
+                )
+
+    def shares(self) -> set[str]:
+        """Names of the arrays whose numbers are from 0 to 1."""
+        return {*self.gauges[1]}
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the arrays that this kind draws."""
@@ -241,6 +262,9 @@ class Figure:
             )
         others = {key: record for key, record in self._packed.items() if key != "case"}
         for sentence in self.sentences:
+            for key, labels in LABEL.findall(sentence):
+                if key in others and labels in self.labels:
+                    self._check_numbers_of_labels(key, labels)
             Stage(self.spec | {"say": [sentence], "arrays": others}).sentence(self._state({}))
 
     def sentence(self, **point: object) -> str:
@@ -313,7 +337,7 @@ class Figure:
 
     def __repr__(self) -> str:
         grid = " × ".join(f"{axis} ({len(values)})" for axis, values in self.axes.items())
-        return f"{type(self).__name__} {self.name}: {grid}\n{self.sentence()}"
+        return f"{type(self).__name__} {self.name}: {grid}\n{self.alt}\n{self.sentence()}"
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         """The HTML for a page and, unless ATTENTION_FIGURES is "static", the ipywidgets control."""
@@ -321,10 +345,26 @@ class Figure:
         return bundle | (view(self.widget) if _are_live() else {})
 
 
-def check_value(what: str, pair: tuple[str, object], axes: Mapping[str, Sequence]) -> None:
-    """Check that a pair names an axis and one of its values."""
-    if pair[1] not in axes.get(pair[0], ()):
-        raise ValueError(f"{what} must name an axis and one of its values, got {pair!r}")
+def value_among(values: Sequence[object], value: object, refusal: str) -> object:
+    """The one of the values that is this value, up to a rounding error.
+
+    Raises:
+        ValueError: there is none; ``refusal`` is the message.
+    """
+    if value in values:
+        return value
+    for known in values:
+        numbers = isinstance(value, int | float) and isinstance(known, int | float)
+        if numbers and math.isclose(value, known, rel_tol=ROUNDING, abs_tol=1e-12):
+            return known
+    raise ValueError(refusal)
+
+
+def check_pair(what: str, pair: tuple[str, object], axes: Mapping[str, Sequence]) -> tuple[str, object]:
+    """Check that a pair names an axis and one of its values, and return it."""
+    axis, value = pair[0], _plain(pair[1])
+    refusal = f"{what} must name an axis and one of its values, got {pair!r}"
+    return axis, value_among([_plain(known) for known in axes.get(axis, ())], value, refusal)
 
 
 def rises(values: Sequence[object]) -> bool:

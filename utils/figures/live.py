@@ -5,18 +5,10 @@ Nothing here knows what a figure is. Explained in book/explorables.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
-from utils.figures.colours import css_variables
+from utils.figures.colours import DARK_PAGES, css_variables
 from utils.figures.still import DARK_IN_JUPYTERLAB, drawing_script, read
 
-#: How the pages of books, JupyterLab and VS Code say that they are dark.
-_DARK = (
-    'html[data-theme="dark"]',
-    'body[data-jp-theme-light="false"]',
-    "body.vscode-dark",
-    'html[theme="dark"]',
-)
 #: The scripts of a figure in a page or a notebook, after those that draw it.
 _IN_PAGES = ("elements", "nodes", "controls", "gestures", "parts", "figure")
 _VIEW = "application/vnd.jupyter.widget-view+json"
@@ -24,7 +16,7 @@ _VIEW = "application/vnd.jupyter.widget-view+json"
 
 def style() -> str:
     """The style sheet of every figure, with the colours of the roles on a light ground and on a dark one."""
-    dark = ",".join(f"{theme} .xp-live" for theme in _DARK)
+    dark = ",".join(f"{page} .xp-live" for page in DARK_PAGES)
     colours = (
         f".xp-live{{{css_variables(dark=False)};--on-weight:#fff}}\n"
         f"@media screen{{{dark}{{{css_variables(dark=True)};--on-weight:#111}}}}\n"  # paper is always light
@@ -46,11 +38,6 @@ def module() -> str:
 def page_script() -> str:
     """One classic script for a page: a module would not load from ``file://``."""
     return f"(() => {{\n{script()}{read('script/page.js')}}})();\n"
-
-
-def standalone_html(figure: Any) -> str:
-    """HTML of a figure (what shows itself as HTML) with its script and style, for a page outside a book."""
-    return f"{figure._repr_html_()}<style>{style()}</style><script>{page_script()}</script>"
 
 
 def view(control) -> dict:

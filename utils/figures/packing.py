@@ -12,6 +12,8 @@ import numpy as np
 _DTYPES = {"u1": "<u1", "u2": "<u2", "i4": "<i4", "f4": "<f4"}
 #: Numbers from 0 to 1 are stored as whole multiples of one of these.
 _STEPS = {"u1": 1 / 255, "u2": 1 / 65535}
+#: How far a sum of weights may lie beyond 1; no picture and no sentence shows it.
+ROUNDING_OF_SUMS = 1e-4
 
 
 def pack(array: np.ndarray) -> dict:
@@ -55,6 +57,22 @@ def _dtype_for(array: np.ndarray) -> tuple[str, float]:
     scaled = array * 255
     dtype = "u1" if np.abs(scaled - np.rint(scaled)).max() <= 1e-4 else "u2"
     return dtype, _STEPS[dtype]
+
+
+def check_shares(name: str, numbers: np.ndarray) -> None:
+    """Check that numbers are from 0 to 1, up to what the rounding of a sum adds.
+
+    Raises:
+        ValueError: one is not.
+
+    >>> check_shares("weights", np.array([0.5, 1.5]))
+    Traceback (most recent call last):
+    ...
+    ValueError: 'weights' must be numbers from 0 to 1, got 1.5
+    """
+    inside = (numbers >= -ROUNDING_OF_SUMS) & (numbers <= 1 + ROUNDING_OF_SUMS)  # NaN is not
+    if not inside.all():
+        raise ValueError(f"{name!r} must be numbers from 0 to 1, got {numbers[~inside][0]:g}")
 
 
 def stored_numbers(packed: dict) -> list[int] | list[float]:

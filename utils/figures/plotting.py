@@ -1,9 +1,9 @@
 """One look for every figure of the course: sizes, colours, fonts, and the heat map of attention weights.
 
 Only this module imports matplotlib.
-A notebook stores each figure as an SVG whose letters are text and whose colours are CSS variables, and as a small PNG
-for JupyterLab, which shows no SVG of a notebook that it does not trust yet. The book writes the SVG into the page
-itself, because only there the drawing sees the theme of the page. Elsewhere the drawing has a white background.
+A notebook stores each figure as an SVG whose letters are text and whose colours are CSS variables. The book writes it
+into the page itself, because only there the drawing sees the theme of the page. Elsewhere the drawing has a white
+background.
 Its colours are explained in book/notation.
 """
 
@@ -11,23 +11,23 @@ import hashlib
 import io
 import itertools
 import re
-import sys
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+from IPython import get_ipython
 from jaxtyping import Bool, Float
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from PIL import Image
 from torch import Tensor
 
 from utils.figures.chinese import font_face, font_path
 from utils.figures.colours import (  # chapters take them from here
+    BASELINE,  # noqa: F401
     BROWN,
     COLOURS,
     FAINT,  # noqa: F401
@@ -35,14 +35,20 @@ from utils.figures.colours import (  # chapters take them from here
     GREY,
     INK,
     KEY,  # noqa: F401
+    LOOKS_BACK,  # noqa: F401
+    ONE_VECTOR,  # noqa: F401
     PAPER,
     QUERY,  # noqa: F401
+    TRAINING,  # noqa: F401
+    TRANSFORMER,  # noqa: F401
     TRUTH,  # noqa: F401
+    VALIDATION,  # noqa: F401
     VALUE,  # noqa: F401
     VIOLET,
     WEIGHT,
     css_variables,
 )
+from utils.figures.packing import check_shares
 
 #: The colours of weights: transparent is 0, blue is 1, so that 0 is white on paper and dark on a dark page.
 WEIGHTS = LinearSegmentedColormap.from_list("weights", [(WEIGHT, 0.0), (WEIGHT, 1.0)])
@@ -91,11 +97,12 @@ def use_style() -> None:
             "text.language": "zh-Hans",  # the Chinese forms of characters that Japanese has, too
         }
     )
-    mpl.figure.Figure._repr_svg_ = svg  # IPython asks for it, beside the PNG
-    if "IPython" in sys.modules and (shell := sys.modules["IPython"].get_ipython()):
-        # The backend of notebooks registers its own PNG when it is first used, so it is used before ours is registered.
+    if shell := get_ipython():
+        # The backend of notebooks registers PNG when it is first used, so it is used before PNG is taken away.
         plt.switch_backend(mpl.get_backend())
-        shell.display_formatter.formatters["image/png"].for_type(Figure, png)
+        formatters = shell.display_formatter.formatters
+        formatters["image/png"].pop(Figure, None)
+        formatters["image/svg+xml"].for_type(Figure, svg)
 
 
 #: If a page names its theme, the drawing has no background of its own, and it has dark colours if the page has.
@@ -143,15 +150,6 @@ def svg(figure: Figure) -> str:
     style.text = font_face("Chinese", "".join(root.itertext())) + _STYLE
     root.insert(0, style)
     return ElementTree.tostring(root, encoding="unicode")
-
-
-def png(figure: Figure) -> bytes:
-    """The figure as a PNG of 64 colours, which needs about a third of the bytes that all colours need."""
-    drawing, small = io.BytesIO(), io.BytesIO()
-    figure.savefig(drawing, format="png", facecolor=PAPER)
-    colours = Image.open(drawing).convert("RGB").quantize(64, dither=Image.Dither.NONE)
-    colours.save(small, format="png", optimize=True)
-    return small.getvalue()
 
 
 def _simplify(parent: ElementTree.Element) -> None:
@@ -255,17 +253,19 @@ def heatmap(
         colorbar: draw the colour bar. Panels that share a colour bar pass False and call :func:`colorbar_for`.
 
     Raises:
-        ValueError: a number of labels that is not the number of rows or columns.
+        ValueError: a number of labels that is not the number of rows or columns, or weights that are not from 0 to 1.
     """
     num_queries, num_keys = weights.shape
     for name, labels, length in (("queries", queries, num_queries), ("keys", keys, num_keys)):
         if labels is not None and len(labels) != length:
             raise ValueError(f"{name} must have {length} labels, got {len(labels)}")
+    shares = weights.detach().float().cpu().numpy()
+    check_shares("weights", shares)
     if ax is None:
         ax = plt.subplots(figsize=(SIZE[0], max(SIZE[1], 1.4 + 0.21 * num_queries)))[1]
     # Not imshow, which would store a picture of pixels in the SVG: cell (i, j) is the square around (j, i).
     columns, rows = ([edge - 0.5 for edge in range(length + 1)] for length in (num_keys, num_queries))
-    ax.pcolormesh(columns, rows, weights.detach().float().cpu().numpy(), cmap=WEIGHTS, vmin=0, vmax=1)
+    ax.pcolormesh(columns, rows, shares, cmap=WEIGHTS, vmin=0, vmax=1)
     ax.set_ylim(num_queries - 0.5, -0.5)
     if mask is not None:
         for row, column in (~mask).nonzero().tolist():

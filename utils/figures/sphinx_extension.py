@@ -7,11 +7,14 @@ Explained in book/explorables.
 
 import ast
 import json
+import re
+from html import unescape
 from pathlib import Path
 from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -41,7 +44,7 @@ class Explorable(SphinxDirective):
         stored = stored_figures(notebook)
         if name not in stored:
             raise self.error(f"{notebook.name} has no figure {name!r}, only {sorted(stored)}")
-        return [nodes.raw("", stored[name], format="html")]
+        return _shown(stored[name])
 
 
 class ExplorableExample(SphinxDirective):
@@ -56,10 +59,14 @@ class ExplorableExample(SphinxDirective):
             figure = run_example(code)
         except Exception as error:
             raise self.error(f"the example does not run: {type(error).__name__}: {error}") from error
-        return [
-            nodes.literal_block(code, code, language="python"),
-            nodes.raw("", figure._repr_html_(), format="html"),
-        ]
+        return [nodes.literal_block(code, code, language="python"), *_shown(figure._repr_html_())]
+
+
+def _shown(html: str) -> list[nodes.Node]:
+    """A figure, and in its place its description and its sentence for builders that write no HTML."""
+    texts = re.search(r' alt="(.*?)".*?<p>(.*?)</p>', html, re.DOTALL)
+    words = [nodes.paragraph("", unescape(text)) for text in texts.groups()]
+    return [nodes.raw("", html, format="html"), addnodes.only("", *words, expr="not html")]
 
 
 def stored_figures(notebook: Path) -> dict[str, str]:

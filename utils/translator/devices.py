@@ -22,7 +22,8 @@ def choose_device(name: Device = Device.AUTO) -> torch.device:
     With several CUDA GPUs, each process of ``torchrun`` takes the GPU of its local rank.
 
     Raises:
-        ValueError: a device that this machine or this build of torch does not have, or fewer GPUs than processes.
+        ValueError: a device that this machine or this build of torch does not have, fewer GPUs than processes, or
+            variables that are not those of ``torchrun``.
 
     >>> choose_device(Device.CPU)
     device(type='cpu')
@@ -38,13 +39,29 @@ def choose_device(name: Device = Device.AUTO) -> torch.device:
         raise CourseError(f"device {name} is not available: this machine, or this build of torch, has none")
     if name is not Device.CUDA:
         return torch.device(name)
-    local_rank, count = int(os.environ.get("LOCAL_RANK", 0)), torch.cuda.device_count()
+    is_one = number_of_torchrun("WORLD_SIZE", least=1) == 1
+    local_rank, count = 0 if is_one else number_of_torchrun("LOCAL_RANK"), torch.cuda.device_count()
     if local_rank >= count:
         raise CourseError(
             f"process {local_rank} of this machine finds {count} CUDA GPUs: "
             "start no more processes than GPUs, or use --device cpu"
         )
     return torch.device(name, local_rank)
+
+
+def number_of_torchrun(name: str, *, least: int = 0) -> int:
+    """The number in a variable that ``torchrun`` sets for each process that it starts; ``least`` where it is not set.
+
+    Raises:
+        ValueError: it is no whole number, or less than ``least``.
+    """
+    text = os.environ.get(name) or str(least)
+    if not text.isdecimal() or int(text) < least:
+        raise CourseError(
+            f"the variable {name} must be a whole number of at least {least}, as torchrun sets it, got {text!r}: "
+            f"unset {name} to train in one process"
+        )
+    return int(text)
 
 
 def fastest_products(device: torch.device = CPU) -> torch.dtype:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from utils.attention import check_count
+from utils.checks import check_count
 from utils.errors import CourseError
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.training import seeded

@@ -1,6 +1,6 @@
 """Runs: from a pair file to a trained translator in a folder, and back from the folder.
 
-The training loop is in ``loop``; translating and measuring are in ``translating``.
+The training loop is in ``training.loop``; translating and measuring are in ``using``.
 Explained in book/your_translator.
 """
 
@@ -25,12 +25,12 @@ from torch import Tensor
 from utils.corpus.splits import Example
 from utils.corpus.vocabulary import Vocabulary
 from utils.corpus.whole_files import write_whole
-from utils.errors import CourseError, NotFiniteError
+from utils.errors import CourseError, check_weights
 from utils.seq2seq import EncoderDecoder
 from utils.training import History
 from utils.translator.devices import CPU, fastest_products
 from utils.translator.models import Settings, build_model
-from utils.translator.training.data import Notify, PairData, Rows, prepare, silent
+from utils.translator.training.data import Notify, PairData, Rows, TrainingData, prepare, silent
 from utils.translator.training.distributed import ALONE, Processes
 from utils.translator.training.loop import STATE, Schedule, State, load_state, save_state, train_model
 
@@ -104,7 +104,7 @@ def train_run(
     Raises:
         FileExistsError: the folder holds something, or an interrupted training and ``resume`` is False.
         FileNotFoundError: as :func:`utils.translator.training.data.prepare`.
-        ValueError: ``resume`` with other options or a damaged state, or as
+        ValueError: ``resume`` with other options, another file or another number of processes, a damaged state, or as
             :func:`utils.translator.training.data.prepare` and :func:`utils.translator.training.loop.train_model`.
         FloatingPointError: as :func:`utils.translator.training.loop.train_model`.
     """
@@ -113,7 +113,9 @@ def train_run(
     if is_first:
         state = _state_in(out, resume=resume)
         training_data = prepare(data, settings, batch_size=schedule.batch_size, notify=notify)
-        record = _planned(data, settings, schedule, training_data.digests, state)
+        record = _planned(data, settings, schedule, training_data, processes.world)
+        if state is not None:
+            record = _resumed(json.loads(state["record"]), record)
     state, training_data = processes.of_first((state, training_data))
     vocabularies = training_data.src_vocabulary, training_data.tgt_vocabulary
     model, products = build_model(settings, *map(len, vocabularies)).to(device), fastest_products(device)
@@ -133,8 +135,8 @@ def train_run(
     )
     run = Run(settings, model, *vocabularies, training_data.test)
     if is_first:
-        machine = {"device": str(device), "products": str(products), "processes": processes.world}
-        record["machine"] = machine | {"threads": torch.get_num_threads()}
+        machine = {"device": str(device), "products": str(products), "threads": torch.get_num_threads()}
+        record["machine"] |= machine
         record |= {"rows": asdict(training_data.rows), "result": _result(history, model)}
         run = replace(run, record=record)
         save_run(run, out)
@@ -163,34 +165,45 @@ def _state_in(out: Path, *, resume: bool) -> State | None:
 
 
 def _planned(
-    data: PairData, settings: Settings, schedule: Schedule, digests: Mapping[Path, str], state: State | None
+    data: PairData, settings: Settings, schedule: Schedule, read: TrainingData, num_processes: int
 ) -> Record:
-    """What is known of a training before it; what the first command noted, if this one continues its training.
-
-    Raises:
-        ValueError: the first command had other options, or another file.
-    """
-    files = {
-        "pairs": " and ".join(_printable(path.absolute()) for path in digests),
-        "columns": list(data.columns),
-        "sha256": " and ".join(digests.values()),
-    }
-    record = {
+    """What is known of a training before it."""
+    file = _printable(read.file.absolute())
+    files = {"pairs": file, "columns": list(data.columns), "sha256": read.sha256}
+    return {
         "date": _now(),
         "command": [_printable(argument) for argument in (Path(sys.argv[0]).name, *sys.argv[1:])],
         "versions": _versions(),
         "data": asdict(data) | files,
         "settings": asdict(settings),
         "schedule": asdict(schedule),
+        "machine": {"processes": num_processes},
     }
-    if state is None:
-        return record
-    first = json.loads(state["record"])
+
+
+def _resumed(first: Record, record: Record) -> Record:
+    """What the first command noted of a training, and that a second one continues it.
+
+    Raises:
+        ValueError: the second command has other options, another file or another number of processes.
+    """
+    began, now = (part["machine"]["processes"] for part in (first, record))
+    if began != now:
+        start = f"with torchrun in {began} processes" if began > 1 else "without torchrun"
+        raise CourseError(f"processes of the training to resume were {began}, now {now}: start it {start}")
+    if first["data"]["sha256"] != record["data"]["sha256"]:
+        raise CourseError(
+            f"the text of {record['data']['pairs']} is not the one that the training to resume began with: restore it, "
+            "or train with this one into another folder"
+        )
     if different := changes(first, record):
         raise CourseError(
             f"the training to resume began with other options: {'; '.join(different)}: give the same options"
         )
-    return first | {"schedule": asdict(schedule), "resumed": [*first.get("resumed", []), record["date"]]}
+    return first | {
+        "schedule": record["schedule"],
+        "resumed": [*first.get("resumed", []), record["date"]],
+    }
 
 
 def changes(before: Record, after: Record) -> list[str]:
@@ -249,7 +262,7 @@ def save_run(run: Run, folder: str | Path) -> None:
     """
     folder = Path(folder)
     weights = run.model.state_dict()
-    _check_weights(weights, "the weights after the training")
+    check_weights(weights, "the weights after the training")
     texts = {
         SETTINGS: _to_json(asdict(run.settings)),
         SRC: run.src_vocabulary.to_json(),
@@ -291,7 +304,7 @@ def load_run(folder: str | Path, *, device: torch.device = CPU) -> Run:
         raise CourseError(f"{folder / WEIGHTS} is damaged: {error}") from error
     if (metadata or {}).get("digest") != digest(texts, weights):
         raise CourseError(f"the files in {folder} are damaged or not of one run: restore them or train again")
-    _check_weights(weights, f"{folder / WEIGHTS}")
+    check_weights(weights, f"{folder / WEIGHTS}")
     settings = Settings(**json.loads(texts[0]))
     src_vocabulary, tgt_vocabulary = Vocabulary.load(folder / SRC), Vocabulary.load(folder / TGT)
     model = build_model(settings, len(src_vocabulary), len(tgt_vocabulary))
@@ -314,12 +327,6 @@ def digest(texts: Iterable[bytes], tensors: Mapping[str, Tensor]) -> str:
     for name in sorted(tensors):
         sha256.update(tensors[name].cpu().contiguous().flatten().view(torch.uint8).numpy())
     return sha256.hexdigest()
-
-
-def _check_weights(weights: Mapping[str, Tensor], where: str) -> None:
-    for name, tensor in weights.items():
-        if not tensor.isfinite().all():
-            raise NotFiniteError(f"{where}: {name} has numbers that are not finite; train again")
 
 
 def _to_json(value: object) -> str:

@@ -19,7 +19,7 @@ from studies.chat_model import (
     window_with,
 )
 from utils.chat_model import ChatModel, read_chat_model
-from utils.corpus.weights import get_network, has_network
+from utils.corpus.download import get_network, has_network
 
 
 @pytest.fixture

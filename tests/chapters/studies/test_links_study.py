@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from studies.aligning import GoldLinks
 from studies.links_study import RESULTS, TEXTS, aer_of
-from utils.translator.using.gold_links import GoldLinks
 
 
 def gold_of(*links):

@@ -8,7 +8,7 @@ import torch
 from studies import variants_study
 from studies.variants_study import INTO_CHINESE, NAMES, RESULTS, VARIANTS, VariantsSettings
 from utils.corpus.grammar import Triple
-from utils.corpus.vocabulary import UNK
+from utils.corpus.vocabulary import UNK, Vocabulary
 
 NONE = frozenset()
 TINY = VariantsSettings(num_sentences=120, num_test=7, width=10, steps=2, seeds=(0,))
@@ -28,6 +28,33 @@ def test_new_names_replace_a_person_in_both_languages():
     assert len(set(names)) == 400
     en, fr = TINY.vocabularies["en"], TINY.vocabularies["fr"]
     assert en.encode([names]) == fr.encode([names]) == [[UNK] * 400]
+
+
+#: The attention of a translation of 我在赫尔辛基买书; the rows are I, bought, books, in, Helsinki, and the end.
+WEIGHTS = torch.tensor(
+    [
+        [0.8, 0.1, 0.0, 0.1, 0.0],
+        [0.1, 0.0, 0.1, 0.7, 0.1],
+        [0.0, 0.0, 0.1, 0.2, 0.7],
+        [0.0, 0.9, 0.1, 0.0, 0.0],
+        [0.0, 0.4, 0.6, 0.0, 0.0],
+        [0.2, 0.2, 0.2, 0.2, 0.2],
+    ]
+)
+
+
+def test_unknown_words_are_copied():
+    src, tokens = ["我", "在", "赫尔辛基", "买", "书"], ["I", "<unk>", "books", "in", "<unk>"]
+    for weights in (WEIGHTS, WEIGHTS[:5]):  # with a row for the end of the sentence, and without one
+        copied = variants_study.replace_unknown(tokens, src, weights)
+        assert copied == ["I", "买", "books", "in", "赫尔辛基"]
+
+
+def test_a_pointer_leads_to_the_first_of_equal_words():
+    src, vocabulary = ["Zoé", "et", "Zoé"], Vocabulary.words([["and"]])
+    ids = variants_study.point_at_source([UNK, 4, UNK], ["Zoé", "and", "Max"], src, vocab_size=5)
+    assert ids == [5, 4, UNK]
+    assert variants_study.read_pointers([5, 7, 4], vocabulary, src) == ["Zoé", "Zoé", "and"]
 
 
 def test_where_the_largest_weight_is_counted_by_hand():

@@ -3,7 +3,7 @@
 import pytest
 from tiny import pair_lines
 
-from utils.corpus.pair_warnings import shortened, warnings_about
+from utils.corpus.pair_warnings import check_sentences, shortened, warnings_about
 
 CHINESE = [("Yes.", "我们今天晚上去看电影。"), ("Yes.", "他在火车站等了两个小时。")]
 ENGLISH_FRENCH = [tuple(line.split("\t")) for line in pair_lines()]
@@ -14,41 +14,14 @@ ENGLISH_FRENCH = [tuple(line.split("\t")) for line in pair_lines()]
     [(("en", "fr"), ENGLISH_FRENCH), (("en", "zh"), CHINESE), (("zh", "en"), CHINESE)],
 )
 def test_good_pairs_are_not_doubted(languages, sample):
-    assert list(warnings_about(languages, sample[0], sample)) == []
+    check_sentences(languages, sample)
+    assert list(warnings_about(languages, sample)) == []
 
 
 def test_a_code_that_no_language_has_is_doubted():
-    assert list(warnings_about(("en", "xx"), ENGLISH_FRENCH[0], ENGLISH_FRENCH)) == [
+    assert list(warnings_about(("en", "xx"), ENGLISH_FRENCH)) == [
         "xx is not a known language code: its text is cut into words at blanks"
     ]
-
-
-@pytest.mark.parametrize(
-    ("languages", "sample", "header"),
-    [
-        *((("en", "fr"), ENGLISH_FRENCH, tuple(header.split("|"))) for header in (
-            "source|target", "src |TGT", "source_text|targetText", "id|Sentences", "lang1|lang2", "English|French",
-            '"English"|"French"', "English sentence|French translations", "English (UK)|French (Canada)",
-            "en|fr", "eng|fra", "en-US|fr-FR", "[EN]|[FR]", "Sentence (en)|Sentence (fr)", "eng_Latn|fra_Latn",
-            "translation.en|translation.fr",
-        )),
-        (("xx", "en"), [("a", "b")], ("xx", "en")),
-    ],
-)  # fmt: skip
-def test_a_header_is_doubted(languages, sample, header):
-    doubt = next(warnings_about(languages, header, sample))
-    assert doubt == f"the first row looks like a header, which is no pair: {', '.join(header)}"
-
-
-@pytest.mark.parametrize(
-    "first",
-    [
-        "English|Anglais", "I speak French.|Je parle français.", "No!|Non !", "12|12", "Text me.|Écris-moi.",
-        "It is so.|C'est ça.", "He is French.|Il est français.", "Speak French|Parlez français",
-    ],
-)  # fmt: skip
-def test_a_pair_is_no_header(first):
-    assert list(warnings_about(("en", "fr"), tuple(first.split("|")), ENGLISH_FRENCH)) == []
 
 
 def changed(change) -> list[tuple[str, str]]:
@@ -58,10 +31,26 @@ def changed(change) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda n, _: str(n + 1276),
-         "100% of the en column are no sentences but cells such as 1276: the sentences must be"),
-        (lambda n, _: f"TED_{n}", "100% of the en column are no sentences but cells such as TED_0"),
-        (lambda n, text: "—" if n % 2 else text, "50% of the en column are no sentences but cells such as —:"),
+        (
+            lambda n, _: str(n + 1276),
+            "100% of the en column are no sentences but cells such as 1276: the sentences",
+        ),
+        (lambda n, _: f"TED_{n}", "100% of the en column are no sentences but cells such as TED_0: "),
+        (
+            lambda n, text: "—" if n % 2 else text,
+            "50% of the en column are no sentences but cells such as —: ",
+        ),
+    ],
+)
+def test_a_column_without_sentences_is_refused(change, expected):
+    with pytest.raises(ValueError, match=expected):
+        check_sentences(("en", "fr"), changed(change))
+    check_sentences(("xx", "fr"), changed(change))  # no language: dates or sums, for example
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
         (lambda n, text: f"&quot;{text}&#39;", "100% of the pairs hold HTML entities, such as &quot;"),
         (lambda n, text: f"<div>{text}</div>",
          "100% of the pairs hold tags of HTML or names of sounds, such as <div>"),
@@ -73,7 +62,7 @@ def changed(change) -> list[tuple[str, str]]:
     ],
 )  # fmt: skip
 def test_what_is_odd_in_the_cells_is_said(change, expected):
-    [doubt] = warnings_about(("en", "fr"), ("Go.", "Va !"), changed(change))
+    [doubt] = warnings_about(("en", "fr"), changed(change))
     assert expected in doubt
 
 
@@ -90,7 +79,8 @@ def test_what_is_odd_in_the_cells_is_said(change, expected):
 )
 def test_good_cells_are_not_doubted(change):
     sample = changed(change)
-    assert list(warnings_about(("en", "fr"), ("Go.", "Va !"), sample)) == []
+    check_sentences(("en", "fr"), sample)
+    assert list(warnings_about(("en", "fr"), sample)) == []
 
 
 @pytest.mark.parametrize(

@@ -126,3 +126,11 @@ def test_mistakes_are_named(bpe, tmp_path):
     Tokenizer(models.WordLevel({"a": 0, "b": 1}, unk_token="b")).save(str(tmp_path / "foreign.json"))
     with pytest.raises(ValueError, match=r"foreign\.json .*ids 0 to 3 differ"):
         Vocabulary.load(tmp_path / "foreign.json")
+
+
+@pytest.mark.parametrize("wrong", [-1, 6, 10**12])
+def test_ids_that_a_vocabulary_does_not_have_are_named(wrong):
+    vocabulary = Vocabulary.words([["a", "b"]])
+    for read in (vocabulary.decode, vocabulary.tokens):
+        with pytest.raises(ValueError, match=rf"ids of this vocabulary are from 0 to 5, got {wrong}$"):
+            read([4, wrong])

@@ -1,6 +1,7 @@
 """The code that runs the checks of exercises: whatever an answer does, the reader gets a report and no traceback."""
 
 import html
+import math
 import re
 import threading
 from collections.abc import Iterator
@@ -9,14 +10,10 @@ from functools import partial
 import pytest
 import torch
 
-from utils.exercises import checking
-from utils.exercises.checking import (
-    ReadersFunction,
-    Report,
-    Wrong,
-    exercise,
-    expect_close,
-)
+from utils.exercises import readers_function
+from utils.exercises.checking import Wrong, expect_close
+from utils.exercises.readers_function import ReadersFunction
+from utils.exercises.report import Report, exercise
 
 
 @exercise(1, "first hint", "second hint")
@@ -71,7 +68,7 @@ def test_each_answer_gets_its_report(
     answer: object, status: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if "does not come to an end" in says:
-        monkeypatch.setattr(checking, "TIME_LIMIT", 0.2)
+        monkeypatch.setattr(readers_function, "TIME_LIMIT", 0.2)
     report = doubled(answer)
     assert (report.status, bool(report)) == (status, status == "right")
     assert says in report.wrong
@@ -116,6 +113,17 @@ def test_a_changed_argument_of_each_kind_is_told(given, change) -> None:
     with pytest.raises(Wrong, match="changes what it is given"):
         ReadersFunction(change)(given)
     assert ReadersFunction(lambda x: 1)(given) == 1
+
+
+@pytest.mark.parametrize("given", [math.nan, [math.nan, 2.0], torch.tensor([math.nan, 3.0])])
+def test_nan_in_an_argument_is_no_change(given) -> None:
+    assert ReadersFunction(lambda x: 1)(given) == 1
+    assert ReadersFunction(lambda *, x: 1)(x=given) == 1
+
+
+def test_an_option_is_an_argument_too() -> None:
+    with pytest.raises(Wrong, match="changes what it is given"):
+        ReadersFunction(lambda *, x: x.zero_())(x=torch.tensor([math.nan, 3.0]))
 
 
 def test_printed_text_is_shown_in_the_card(capsys: pytest.CaptureFixture) -> None:

@@ -1,15 +1,15 @@
-"""Handouts have no solutions, and nbgrader finds the exercises in them."""
+"""Handouts have no solutions, and writing them replaces nothing."""
 
+import re
 import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
-import torch
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from utils.exercises import masked_softmax
 from utils.exercises.form import exercises_of
-from utils.exercises.handout import handout, main
+from utils.exercises.handout import handout, main, without_dead_links
 
 CHAPTERS = sorted((Path(__file__).parents[3] / "chapters").glob("*.ipynb"))
 MASKED = next(path for path in CHAPTERS if path.stem == "masked_softmax")
@@ -36,44 +36,6 @@ def test_a_handout_has_checks_and_no_solutions(path: Path) -> None:
     assert handout(stored) == copied, "the chapter itself is not changed"
 
 
-def test_nbgrader_knows_answers_and_points() -> None:
-    cells = handout(nbformat.read(MASKED, as_version=4)).cells
-    told = {cell.metadata.nbgrader.grade_id: cell for cell in cells if "nbgrader" in cell.metadata}
-    form = {"schema_version": 3, "task": False}
-    kinds = {
-        "exercise-2": {"grade": False, "locked": False, "solution": True},
-        "check-2": {"grade": False, "locked": True, "solution": False},
-        "points-2": {"grade": True, "locked": True, "solution": False, "points": 1},
-        "exercise-3": {"grade": True, "locked": False, "solution": True, "points": 1},  # in words
-    }
-    for name, kind in kinds.items():
-        assert told[name].metadata.nbgrader == form | {"grade_id": name} | kind
-    assert "points-3" not in told
-    assert told["points-2"].source.endswith("points(check, 2)")
-
-
-@pytest.mark.parametrize("is_right", [True, False])
-def test_the_cell_of_the_points_does_not_run_the_answer_again(
-    is_right: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("utils.exercises.progress._statuses", {})
-    cells = handout(nbformat.read(MASKED, as_version=4)).cells
-    place = next(place for place, cell in enumerate(cells) if cell.id == "points-2")
-    calls = []
-
-    def causal_lens(valid_lens, num_queries):
-        calls.append(num_queries)
-        return torch.minimum(torch.arange(1, num_queries + is_right), valid_lens[:, None])
-
-    names = {"check": masked_softmax, "causal_lens": causal_lens}
-    exec(cells[place - 1].source, names)
-    num_calls = len(calls)
-    *lines, last = cells[place].source.splitlines()
-    exec("\n".join(lines), names)
-    assert eval(last, names) == is_right
-    assert len(calls) == num_calls > 0
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -97,6 +59,7 @@ def test_the_command_writes_handouts_and_what_they_read(course: Path, capsys: py
     write(course, "new/folder", "masked_softmax", "bert")
     files = contents(course / "new" / "folder")
     assert files.keys() == {"masked_softmax.ipynb", "bert.ipynb", "studies/study.json"}
+    # Here no link leads to another file of the course.
     assert nbformat.reads(files["bert.ipynb"].decode(), as_version=4) == handout(
         nbformat.read(MASKED, as_version=4)
     )
@@ -104,6 +67,34 @@ def test_the_command_writes_handouts_and_what_they_read(course: Path, capsys: py
         f"{course}/new/folder/{name}.ipynb, with the solution of exercise 1"
         for name in ("masked_softmax", "bert")
     ]
+
+
+def test_each_link_of_a_handout_leads_to_a_file_in_its_folder(tmp_path: Path) -> None:
+    main([str(tmp_path / "one"), str(MASKED)])
+    main([str(tmp_path / "all"), *map(str, CHAPTERS)])
+    num_links = {"one": 0, "all": 0}
+    for path in tmp_path.rglob("*.ipynb"):
+        cells = nbformat.read(path, as_version=4).cells
+        prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+        links = re.findall(r"\]\((?!https?:)([^()\s#]+)", prose)
+        assert [link for link in links if not (path.parent / link).exists()] == []
+        num_links[path.parent.name] += len(links)
+    assert num_links["all"] > num_links["one"] == 0
+
+
+def test_a_link_that_leads_nowhere_becomes_its_text(tmp_path: Path) -> None:
+    (tmp_path / "course" / "chapters").mkdir(parents=True)
+    (tmp_path / "course" / "page.md").touch()
+    (tmp_path / "course" / "chapters" / "bert.ipynb").touch()
+    links = "[a](../page.md#part), [b](bert.ipynb), [c](#part), [d](https://e.org/page.md), `f[i](x)`"
+    notebook = new_notebook(cells=[new_markdown_cell(links), new_code_cell("[a](../page.md)")])
+    without_dead_links(notebook, tmp_path / "course" / "chapters", {"bert.ipynb"})
+    assert [cell.source for cell in notebook.cells] == [
+        links.replace("[a](../page.md#part)", "a"),
+        "[a](../page.md)",
+    ]
+    without_dead_links(notebook, tmp_path / "course" / "chapters", set())
+    assert notebook.cells[0].source.startswith("a, b, [c](#part), [d](https:")
 
 
 @pytest.mark.parametrize("edited", ["bert.ipynb", "studies/study.json"])

@@ -28,7 +28,7 @@ def source_of(*cells: str) -> str:
 
 def marks(folder: Path) -> list[list[str]]:
     """File, exercise and result of each row that the command writes for a folder."""
-    marking.main(folder)
+    marking.mark_all(folder)
     head, *rows = rows_of(folder / "marks.csv")
     assert head == ["file", "chapter", "exercise", "solution", "result", "message"]
     assert all(message for *_, message in rows)
@@ -60,9 +60,83 @@ FOREIGN = {
 def test_a_file_that_cannot_be_run_is_one_row(tmp_path: Path) -> None:
     for name, content in FOREIGN.items():
         (tmp_path / name).write_bytes(content)
-    (tmp_path / "a folder.ipynb").mkdir()
+    (tmp_path / "ann" / "a folder.ipynb").mkdir(parents=True)
+    (tmp_path / "ann" / "broken link.ipynb").symlink_to("nothing")
     shown = {"=1+1.ipynb": "'=1+1.ipynb"}
-    assert marks(tmp_path) == [[shown.get(name, name), "", "failed"] for name in sorted(FOREIGN)]
+    names = sorted([*FOREIGN, "ann/broken link.ipynb"])
+    assert marks(tmp_path) == [[shown.get(name, name), "", "failed"] for name in names]
+
+
+def test_everybody_who_handed_in_stands_in_both_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setattr(marking, "run", lambda notebook, results: ({}, "so"))
+    for name in ("ann/x.ipynb", "ben/answers.txt", "cem/work.tar.gz", "elsewhere/y.ipynb", ".hidden/z"):
+        path = tmp_path / "returned" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source_of(IMPORTS, *ANSWERS), "utf-8")
+    returned = tmp_path / "returned"
+    (returned / "elsewhere").rename(tmp_path / "elsewhere")
+    (returned / "dan").symlink_to(tmp_path / "elsewhere")
+    (returned / "Eve.ZIP").touch()
+    marking.mark_all(returned)
+    left_out = {
+        "Eve.ZIP": "it is an archive: unpack it",
+        "ben": "there is no notebook in this folder",
+        "cem/work.tar.gz": "it is an archive: unpack it",
+        "dan": "it is a link to a folder: put the folder in its place",
+    }
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "A notebook has 20 minutes, and each of its cells 5."
+    assert said[1:-1] == [f"not marked: {name}: {why}" for name, why in left_out.items()]
+    failed = [[name, "", "", "", "failed", why] for name, why in left_out.items()]
+    assert [row for row in rows_of(returned / "marks.csv")[1:] if row[4] == "failed"] == failed
+    assert [row[0] for row in rows_of(returned / "totals.csv")[1:]] == ["Eve.ZIP", "ann", "ben", "cem", "dan"]
+
+
+def test_what_is_running_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    (tmp_path / "ann.ipynb").touch()
+    said = []
+
+    def runs(path: Path, file: str) -> list[marking.Mark]:
+        said.append(capsys.readouterr().err)
+        return [marking.Mark(file, "c", "1", "kept back", "right", "so")]
+
+    monkeypatch.setattr(marking, "marks_of", runs)
+    marking.mark_all(tmp_path)
+    assert "ann.ipynb" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "the following arguments are required: folder"),
+        (["gone"], "there is no folder gone"),
+        (["."], "there is no notebook in .\nann.zip: it is an archive: unpack it"),
+    ],
+)
+def test_a_folder_without_notebooks_is_told(
+    arguments: list[str],
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ann.zip").touch()
+    with pytest.raises(SystemExit) as ended:
+        marking.main(arguments)
+    assert says in f"{ended.value}{capsys.readouterr().err}"
+    assert [path.name for path in tmp_path.iterdir()] == ["ann.zip"]
+
+
+def test_help_is_no_folder(capsys: pytest.CaptureFixture) -> None:
+    with pytest.raises(SystemExit) as ended:
+        marking.main(["--help"])
+    assert ended.value.code == 0
+    assert "the notebooks that students have returned" in capsys.readouterr().out
 
 
 def test_copies_that_programs_make_are_left_out(tmp_path: Path) -> None:
@@ -71,7 +145,7 @@ def test_copies_that_programs_make_are_left_out(tmp_path: Path) -> None:
         path = tmp_path / ".hidden" / f"{name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    assert marks(tmp_path / ".hidden") == [["b.ipynb", "", "failed"]]
+    assert marks(tmp_path / ".hidden") == [[name, "", "failed"] for name in ("ann", "b.ipynb")]
 
 
 ENDLESS = "while True: pass"
@@ -131,7 +205,7 @@ def test_the_table_is_written_as_it_grows(tmp_path: Path, monkeypatch: pytest.Mo
     for name in "abc":
         (tmp_path / f"{name}.ipynb").touch()
     with pytest.raises(KeyboardInterrupt):
-        marking.main(tmp_path)
+        marking.mark_all(tmp_path)
     assert rows_of(tmp_path / "marks.csv")[1:] == [["a.ipynb", "c", "1", "kept back", "right", "so"]]
 
 
@@ -142,15 +216,15 @@ def test_what_a_teacher_has_written_into_the_tables_stays(
     (tmp_path / "ann").mkdir()
     (tmp_path / "ann" / "x.ipynb").write_text(source_of(IMPORTS, *ANSWERS), "utf-8")
     (tmp_path / "totals.csv").write_text("ann,very good")
-    marking.main(tmp_path)
+    marking.mark_all(tmp_path)
     assert f"is in {tmp_path}/marks-2.csv, and" in capsys.readouterr().out
     (tmp_path / "marks-2.csv").write_text("mine")
-    marking.main(tmp_path)
+    marking.mark_all(tmp_path)
     assert f"are in {tmp_path}/totals-3.csv." in capsys.readouterr().out
     assert (tmp_path / "totals.csv").read_text() == "ann,very good"
     assert (tmp_path / "marks-2.csv").read_text() == "mine"
-    head = ["student", "right", "of", "right without solution", "of these", "failed files"]
-    assert rows_of(tmp_path / "totals-3.csv") == [head, ["ann", "0", "2", "0", "1", "0"]]
+    head = ["student", "right", "of", "right without solution", "of these", "failed files", "not returned"]
+    assert rows_of(tmp_path / "totals-3.csv") == [head, ["ann", "0", "2", "0", "1", "0", ""]]
     names = {"marks-2.csv", "totals-2.csv", "marks-3.csv", "totals-3.csv", "totals.csv", "ann"}
     assert {path.name for path in tmp_path.iterdir()} == names
 
@@ -172,14 +246,23 @@ def test_the_totals_of_a_student_count_each_exercise_once() -> None:
             solution = "handed out" if chapter == "bert" or number == 1 else "kept back"
             marks.append(marking.Mark(file, chapter, str(number), solution, result, "so"))
     assert marking.totals_of(marks) == [
-        ("=ann", 4, 5, 1, 2, 0),
-        ("ben.ipynb", 1, 3, 1, 2, 0),
-        ("eve", 0, 0, 0, 0, 1),
+        ("=ann", 4, 5, 1, 2, 0, ""),
+        ("ben.ipynb", 1, 5, 1, 2, 0, "bert"),
+        ("eve", 0, 5, 0, 2, 1, "bert, masked_softmax"),
     ]
 
 
+def test_a_name_in_two_unicode_forms_is_one_student() -> None:
+    composed, decomposed = "Jos\N{LATIN SMALL LETTER E WITH ACUTE}", "Jose\N{COMBINING ACUTE ACCENT}"
+    marks = [
+        marking.Mark(f"{name}/x.ipynb", "bert", number, "kept back", "right", "so")
+        for name, number in ((composed, "1"), (decomposed, "2"), ("Jose", "1"))
+    ]
+    assert [row[:3] for row in marking.totals_of(marks)] == [("Jose", 1, 2), (composed, 2, 2)]
+
+
 ENDED, NO_CALL = "the kernel died before this check", "the notebook does not call its check"
-STOPPED = "was stopped after 600 seconds"
+STOPPED = f"was stopped after {marking.CELL_LIMIT} seconds"
 #: Cells, what happened to some of them and to the notebook, and why the check of exercise 1 has no result.
 UNCHECKED = {
     "removed": (["x = 1"], {0: "raised E: x"}, ENDED, NO_CALL),

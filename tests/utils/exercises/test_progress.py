@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from utils.exercises import masked_softmax
-from utils.exercises.checking import exercise
-from utils.exercises.progress import FILE, VARIABLE, numbers_of, points, progress
+from utils.exercises.progress import FILE, VARIABLE, numbers_of, progress
+from utils.exercises.report import exercise
 
 
 def smaller_of_both(valid_lens, num_queries):
@@ -49,6 +49,14 @@ def test_progress_counts_all_chapters_after_the_first(kept: Path) -> None:
     assert whole == "In all chapters: 4"
 
 
+def test_exercises_that_are_gone_do_not_count(kept: Path) -> None:
+    gone = {"gpt": {"1": ["right", ""], "99": ["right", ""]}, "gone": {"1": ["right", ""]}, "a/b": {}}
+    kept.write_text(json.dumps(gone | {"masked_softmax": {"98": ["right", ""]}}), "utf-8")
+    assert progress(masked_softmax).splitlines()[1] == "In all chapters: 1"
+    answer_exercise_2()
+    assert progress(masked_softmax).splitlines()[1] == "In all chapters: 2"
+
+
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"masked_softmax": {"2": "ok"}}', '{"masked_softmax": {"2": ["right", 3]}}']
 )
@@ -67,16 +75,6 @@ def test_a_chapter_has_the_exercises_whose_checks_it_defines() -> None:
     exec("for number in (5, 2, 3): exercise(number)(lambda answer: iter(()))", vars(chapter))
     assert numbers_of(chapter) == [2, 3, 5]
     assert str(progress(chapter)) == "Checked exercises done: 0 of 3   (2 –   3 –   5 –)"
-
-
-def test_the_points_are_those_of_the_last_check_that_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("utils.exercises.progress._statuses", {})
-    answer_exercise_2(record=False)  # a solution of the chapter
-    assert points(masked_softmax, 2) == 0
-    answer_exercise_2()
-    assert (points(masked_softmax, 2), points(masked_softmax, 1)) == (1, 0)
-    masked_softmax.causal_lens(lambda valid_lens, num_queries: valid_lens)
-    assert points(masked_softmax, 2) == 0
 
 
 def test_progress_can_be_turned_off(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,8 @@ VISION = {
     ],
 }
 ROLES = ("query", "key", "value", "weight")
+MODELS = ("one-vector", "looks-back", "transformer", "grey", "ink")
+CURVES = ("brown", "violet")
 INKS = [name for name in COLOURS if name not in ("faint", "paper")]
 
 
@@ -66,7 +68,8 @@ def test_every_colour_stands_out_from_its_ground(name, dark):
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("vision", VISION)
-def test_roles_differ_in_any_colour_vision(vision, dark):
-    for one, other in itertools.combinations(ROLES, 2):
+@pytest.mark.parametrize("group", [ROLES, MODELS, CURVES])
+def test_roles_differ_in_any_colour_vision(group, vision, dark):
+    for one, other in itertools.combinations(group, 2):
         seen = [lab(VISION[vision] @ linear(COLOURS[name][dark])) for name in (one, other)]
         assert np.linalg.norm(seen[0] - seen[1]) > 10, f"{one} and {other}"

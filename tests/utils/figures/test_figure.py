@@ -4,6 +4,7 @@ What each kind draws is tested in a file of its own in `kinds`.
 """
 
 import base64
+import copy
 import io
 import json
 import math
@@ -147,6 +148,14 @@ def test_numbers_in_sentences_are_rounded_as_by_hand():
         ("play must name axes and picks, got 'e'", {"play": ("d", "e")}),
         ("axis 'd' has 1 values and 2 labels", {"labels": {"d": ["1 h", "2 h"]}}),
         ("array 'weights': NaN", {"compute": lambda **at: {"weights": torch.full((3, 7), math.nan)}}),
+        (
+            "'weights' must be numbers from 0 to 1, got 1.5",
+            {"compute": lambda **at: {"weights": torch.eye(3, 7) * 1.5}},
+        ),
+        (
+            "'best' must be numbers of the labels 'keys', from 0 to 6, got 7",
+            {"compute": lambda **at: weights(**at) | {"best": 7}, "say": "{d} {best:0|keys}"},
+        ),
         ("case must be from 0 to 0", {"compute": lambda **at: weights(**at) | {"case": torch.tensor(1)}}),
         (
             "'written' must be numbers of the labels 'written', from 0 to 1",
@@ -177,6 +186,22 @@ def test_what_would_not_work_is_refused(message, changes):
         Weights(options.pop("compute"), options.pop("axes"), **options)
 
 
+def test_a_fraction_may_differ_from_its_axis_by_a_rounding_error():
+    tenths, exact = [0, *np.arange(0.1, 0.5, 0.1)], 0.1 + 0.2  # which is not 0.3
+    figure = saying(lambda t: {"twice": 2 * t}, {"t": tenths}, "{t} {twice:1}", start={"t": 0.3})
+    assert exact != 0.3
+    assert exact in tenths
+    for value in (0.3, exact, torch.tensor(0.3), np.float32(0.3)):
+        assert figure.sentence(t=value) == "0.3 0.6"
+        assert figure.array("twice", t=value) == pytest.approx(0.6)
+    assert figure.sentence(t=0.1 + 0.2 - 0.3) == "0 0.0"
+    for value in (0.3001, 0.25, "0.3", math.nan):
+        with pytest.raises(ValueError, match="t has no value"):
+            figure.sentence(t=value)
+    near = saying(lambda t: {"t1": t}, {"t": [0.3, exact]}, "{t1:1}")  # two values: each is itself
+    assert [near.on_grid("t", value) for value in (0.3, exact)] == [0.3, exact]
+
+
 # -- the two outputs ------------------------------------------------------------------------------------------
 
 
@@ -187,6 +212,40 @@ every_example = pytest.mark.parametrize("name", EXAMPLES)
 def store_of(html: str) -> dict:
     (written,) = re.findall(r'<script type="application/json">(.*?)</script>', html)
     return json.loads(written, parse_constant=pytest.fail)  # NaN and Infinity are no JSON
+
+
+#: By example, the arrays whose numbers are drawn as parts of 1.
+SHARES = {
+    "heat": {"weights"},
+    "maps": {"plain", "scaled", "largest"},
+    "lost": {"weights", "kept"},
+    "heads": {"weights", "gold", "share"},
+    "cells": {"weights", "share"},
+    "bars": {"p", "q"},
+    "curve": {"weights", "estimate_known", "height_known"},
+    "align": {"weights"},
+    "decoding": {"weights", "probabilities"},
+    "plane": set(),
+    "picture": {"weights", "gold", "image"},
+}
+
+
+@every_example
+def test_what_is_not_from_0_to_1_is_refused(name: str):
+    figure = EXAMPLES[name]
+    assert figure.shares() & figure.spec["arrays"].keys() == SHARES[name]
+    for key in SHARES[name]:
+        for number in (1.5, -0.5):
+            changed, numbers = copy.copy(figure), figure.frames(key)
+            numbers.flat[-1] = number
+            changed._packed = figure._packed | {key: figure._packed[key] | pack(numbers)}
+            with pytest.raises(ValueError, match=f"'{key}' must be numbers from 0 to 1, got {number}"):
+                changed._check_arrays()
+
+
+def test_a_sum_of_weights_may_be_1_and_a_rounding_error():
+    figure = saying(lambda n: {"p": np.array([1 + 1e-6, -1e-6])}, {"n": [1]}, "")
+    assert figure.array("p") == pytest.approx([1, 0], abs=2e-6)
 
 
 @every_example
@@ -247,6 +306,14 @@ def test_each_axis_is_a_trait_of_the_widget():
     assert widget.query == 2
     with pytest.raises(traitlets.TraitError, match="valid_length has no value 8"):
         widget.valid_length = 8
+
+
+def test_a_slider_of_fractions_moves_the_widget():
+    widget = saying(lambda t: {}, {"t": [0.1, 0.2, 0.3]}, "{t}").widget
+    slider = ipywidgets.FloatSlider(value=0.1, min=0, max=1, step=0.1)
+    ipywidgets.link((slider, "value"), (widget, "t"))
+    slider.value = 0.1 + 0.2
+    assert widget.t == 0.3
 
 
 def test_a_still_picture_brings_its_chinese_characters():

@@ -8,6 +8,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.pylabtools import select_figure_formats
 
 from utils.figures import plotting
 
@@ -62,6 +64,14 @@ def test_heatmap_has_a_row_per_query():
     assert (labels(ax.yaxis), labels(ax.xaxis)) == (["0", "1"], ["0", "1", "2"])
     assert (ax.get_ylabel(), ax.get_xlabel()) == ("queries", "keys")
     assert ax.get_ylim() == (1.5, -0.5), "the first query is on top"
+
+
+@pytest.mark.parametrize("number", [1.5, -0.5, float("nan")])
+def test_heatmap_refuses_what_is_not_from_0_to_1(number):
+    wrong = weights(2, 3)
+    wrong[1, 2] = number
+    with pytest.raises(ValueError, match=f"'weights' must be numbers from 0 to 1, got {number}"):
+        plotting.heatmap(wrong)
 
 
 def test_heatmap_has_the_names_that_it_is_given():
@@ -125,3 +135,15 @@ def test_a_drawing_brings_its_chinese_letters_only(style):
     _, ax = plt.subplots()
     ax.set_title("cat")
     assert "@font-face" not in next(named(drawing(ax.figure), "style")).text
+
+
+def test_a_notebook_stores_the_drawing_and_no_picture_of_pixels():
+    shell = InteractiveShell.instance()
+    try:
+        select_figure_formats(shell, {"png"})  # as the backend of notebooks does
+        plotting.use_style()
+        stored, _ = shell.display_formatter.format(example())
+    finally:
+        InteractiveShell.clear_instance()
+    assert stored.keys() == {"text/plain", "image/svg+xml"}
+    assert ElementTree.fromstring(stored["image/svg+xml"]).get("class") == "chart"

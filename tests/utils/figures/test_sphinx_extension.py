@@ -19,7 +19,7 @@ Bars(
     panels={"w": "weights"},
     bars=["a", "b", "c"],
     name="example",
-    alt="Three bars, one of them full.",
+    alt='Three bars, ' '"one" of them < full.',
     say="Bar {n} is full.",
 )
 """
@@ -42,7 +42,7 @@ def notebook(tmp_path: Path) -> Path:
     return tmp_path / "nb.ipynb"
 
 
-def build(folder: Path, text: str) -> tuple[str, str]:
+def build(folder: Path, text: str, builder: str = "html", page: str = "index.html") -> tuple[str, str]:
     """The page that this text makes, and the warnings of the build."""
     (folder / "index.rst").write_text(f"Title\n=====\n\n{text}\n")
     with docutils_namespace(), (folder / "warnings.txt").open("w+") as warnings:
@@ -52,15 +52,18 @@ def build(folder: Path, text: str) -> tuple[str, str]:
             None,
             str(out),
             str(folder / "doctrees"),
-            "html",
-            confoverrides={"extensions": ["utils.figures.sphinx_extension"]},
+            builder,
+            confoverrides={
+                "extensions": ["utils.figures.sphinx_extension"],
+                "latex_documents": [("index", "index.tex", "", "", "howto")],
+            },
             status=None,
             warning=warnings,
             freshenv=True,
         )
         app.build()
         warnings.seek(0)
-        return (out / "index.html").read_text(), warnings.read()
+        return (out / page).read_text(), warnings.read()
 
 
 def test_a_stored_figure_brings_script_and_style(notebook):
@@ -71,6 +74,32 @@ def test_a_stored_figure_brings_script_and_style(notebook):
     assert "explorables.css" in page
     for name in ("explorables.js", "explorables.css"):
         assert (notebook.parent / "out" / "_static" / name).stat().st_size > 1000
+
+
+STORED = ".. explorable:: stored\n   :from: nb"
+EXAMPLE_ON_A_PAGE = ".. explorable-example::\n" + EXAMPLE.replace("\n", "\n   ")
+
+
+@pytest.mark.parametrize("text", [STORED, EXAMPLE_ON_A_PAGE], ids=["stored", "example"])
+@pytest.mark.parametrize(
+    ("builder", "page", "alt"),
+    [
+        ("text", "index.txt", 'Three bars, "one" of them < full.'),
+        ("latex", "index.tex", "Three bars, “one” of them \\textless{} full."),
+        ("xml", "index.xml", "Three bars, “one” of them &lt; full."),
+    ],
+)
+def test_where_no_figure_shows_its_words_do(notebook, text, builder, page, alt):
+    written, warnings = build(notebook.parent, text, builder, page)
+    assert warnings == ""
+    assert alt in written
+    assert "Bar 0 is full." in written
+
+
+@pytest.mark.parametrize("text", [STORED, EXAMPLE_ON_A_PAGE], ids=["stored", "example"])
+def test_where_the_figure_shows_its_words_stand_once(notebook, text):
+    page, _ = build(notebook.parent, text)
+    assert page.count("<p>Bar 0 is full.</p>") == page.count("Bar 0 is full.") == 1
 
 
 @pytest.mark.parametrize(

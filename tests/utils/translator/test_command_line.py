@@ -1,5 +1,6 @@
 """The command line as a user meets it: what is printed, where, and with which status."""
 
+import errno
 import json
 import os
 import re
@@ -8,28 +9,25 @@ import signal
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
+from inspect import signature
 from pathlib import Path
 
 import pytest
-from tiny import SETTINGS, STORED_RUN, pair_lines, trained_run, write_pairs
+import typer
+from tiny import STORED_RUN, pair_lines, trained_run, write_pairs
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from typer.testing import CliRunner
 
-from utils.corpus.download import CORPORA, get_corpus
-from utils.corpus.pairs import read_pairs
+from utils.corpus.download import CORPORA
 from utils.translator.commands import NAME, app
 from utils.translator.devices import fast_products
-from utils.translator.models import build_model
 from utils.translator.options import Search
 from utils.translator.runs import load_run, save_run
-from utils.translator.using.aligning import align_pairs
-from utils.translator.using.gold_links import parse_links
-from utils.translator.using.translating import n_best, translate_sentences
+from utils.translator.using.translating import translate_sentences
 
 pytestmark = pytest.mark.trains
 
@@ -79,18 +77,7 @@ def folder(tmp_path) -> Path:
 
 
 @pytest.fixture
-def gold_files(tmp_path) -> tuple[Path, Path]:
-    """Four pairs, and links of which the diagonal has all, counted from 1."""
-    pairs = ["I see two dogs .\tJe vois deux chiens .", "We have six books\tNous avons six livres"]
-    pairs += ["They want three keys\tElles veulent trois clés", "\t"]
-    links = ["1-1 2-2 3-3 4-4 5-5", "1-1 2-2 3-3 4p4", "1-1 2-2 3-3 4-4", ""]
-    (tmp_path / "pairs").write_text("\n".join(pairs) + "\n", encoding="utf-8")
-    (tmp_path / "gold").write_text("\n".join(links) + "\n", encoding="utf-8")
-    return tmp_path / "pairs", tmp_path / "gold"
-
-
-@pytest.fixture
-def arguments(tmp_path, folder, gold_files, monkeypatch) -> Callable[[str], list[str]]:
+def arguments(tmp_path, folder, monkeypatch) -> Callable[[str], list[str]]:
     """Split a command as a shell does, and put paths in place of the names in braces."""
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
@@ -116,16 +103,10 @@ MISTAKES = [
     ("translate {run} a \udcff", "error: sentence 2 is not UTF-8"),
     ("translate {run} --input {pairs} --output {pairs}", "pairs.txt: name another file"),
     ("translate {run} a --output {run}/run.json", "own/run.json: name another file"),
-    ("translate {run} a --heatmap own/src.vocabulary.json", "src.vocabulary.json: name another file"),
-    ("translate {run} a --heatmap new.svg --output ./new.svg", "new.svg would be written over new.svg: name"),
+    ("translate {run} a --output own/src.vocabulary.json", "src.vocabulary.json: name another file"),
     ("export {run} --examples {pairs} --out {pairs}", "pairs.txt: name another file"),
     (f"translate {{run}} '{'dogs ' * 1001}'", "tokens, the limit is 1000: split 'dogs dogs"),
     (f"translate {{run}} {'x' * 100_001}", "a sentence has 100001 characters"),
-    ("translate {run} '' --heatmap new.png", "no attention weights"),
-    ("translate {run} a --heatmap new.docx", "must end in one of .avif"),
-    ("translate {run} a --heatmap new", "new must end in a format of pictures"),
-    ("align {run} pairs --gold gold", "counted from 0"),
-    ("align {run} gold", "gold, line 1: a line must have two columns"),
     ("evaluate {run} --on {pairs} --columns de,en", "must be the two columns"),
     ("export {run} --out new.txt", "the name of the page must end in .html, got 'new.txt'"),
     ("export {run} --out new.html --examples /dev/null", "/dev/null holds no sentence"),
@@ -152,6 +133,57 @@ def test_debug_shows_every_traceback(tmp_path):
     assert "holds no trained run" in mistake("translate", tmp_path, "a")  # and the next command none
 
 
+def words_with_a_path() -> Iterator[tuple[list[str], str]]:
+    """For each parameter of each command that is a path: a command with a place in it for this path."""
+    waiting = [([], typer.main.get_command(app))]
+    while waiting:
+        words, command = waiting.pop()
+        parts = getattr(command, "commands", {})
+        waiting += [([*words, name], part) for name, part in parts.items()]
+        if parts:
+            continue
+        types = {name: str(p.annotation) for name, p in signature(command.callback).parameters.items()}
+        for path in command.params:
+            if "Path" in types.get(path.name, ""):
+                all_words = list(words)
+                for parameter in command.params:  # the arguments come in their order
+                    if parameter is path or parameter.required:
+                        of_option = parameter.opts[:1] if parameter.param_type_name == "option" else []
+                        value = "cmn" if "DataName" in types[parameter.name] else "x"
+                        all_words += [*of_option, NOBODY if parameter is path else value]
+                yield all_words
+
+
+NOBODY = "~nobody-has-this-name/x"
+WITH_A_PATH = list(words_with_a_path())
+
+
+def test_the_paths_are_found() -> None:
+    assert len(WITH_A_PATH) >= 11
+    assert ["train", "--pairs", "x", "--out", NOBODY] in WITH_A_PATH
+
+
+@pytest.mark.parametrize("words", WITH_A_PATH, ids=shlex.join)
+def test_every_path_may_begin_at_a_home(words):
+    """In one that nobody has, so that the error shows that this path was looked at."""
+    result = invoke(*words)
+    assert result.exit_code == 2
+    assert f"{NOBODY}: there is no such home folder" in in_one_line(result)
+
+
+def test_the_home_of_the_user_is_found(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lines").write_text("I see two dogs.\n", encoding="utf-8")
+    output("translate", STORED_RUN, "--input=~/lines", "--output=~/translated")
+    assert {path.name for path in tmp_path.iterdir()} == {"lines", "translated"}
+
+
+def in_one_line(result) -> str:
+    """What a command has printed, without the frame around it."""
+    return " ".join((result.stdout + result.stderr).replace("│", "").split())
+
+
 WRONG_OPTIONS = [
     (f"{EN_FR} --minutes 0", "minutes must be positive and finite, got 0.0"),
     (f"{EN_FR} --minutes nan", "minutes must be positive and finite, got nan"),
@@ -161,10 +193,14 @@ WRONG_OPTIONS = [
     (f"{EN_FR} --model transformer --width 14", "the width of a Transformer must be"),
     ("translate {run} a --beam 0", "beam must be from 1 to 100, got 0"),
     ("evaluate {run} --length-penalty nan", "length_penalty must be from 0 to 10, got nan"),
-    ("compare {run} {run} --no-repeat-ngram=-1", "no_repeat_ngram must be from 0 to 1000, got -1"),
+    ("evaluate {run} --no-repeat-ngram=-1", "no_repeat_ngram must be from 0 to 1000, got -1"),
     ("translate {run} a --input {pairs}", "give sentences or --input, not both"),
-    ("align {run} {pairs} --first 2", "--first"),
     ("evaluate {run} --columns fr,en", "--columns needs --on"),
+    (
+        "translate {run} '- Two dogs.'",
+        "Put -- before a sentence that begins with -, or give it by standard input",
+    ),
+    ("translate {run} -Two", "Put -- before a sentence that begins with -"),
     ("export {run}", "--out"),
     ("data get deu", "cmn"),
     ("", "Usage"),
@@ -175,8 +211,15 @@ WRONG_OPTIONS = [
 def test_a_wrong_option_has_status_2(arguments, tmp_path, command, message):
     result = invoke(*arguments(command))
     assert result.exit_code == 2
-    assert message in " ".join((result.stdout + result.stderr).replace("│", "").split())
+    assert message in in_one_line(result)
     assert not list(tmp_path.glob("new*"))
+
+
+def test_a_sentence_may_begin_like_an_option():
+    sentence = "- I see two dogs."
+    [text] = [translation.text for translation in translate_sentences(trained_run(), [sentence])]
+    assert output("translate", STORED_RUN, "--", sentence) == f"{text}\n"
+    assert output("translate", STORED_RUN, stdin=sentence) == f"{text}\n"
 
 
 @pytest.mark.parametrize(
@@ -184,6 +227,22 @@ def test_a_wrong_option_has_status_2(arguments, tmp_path, command, message):
     [
         (KeyboardInterrupt(), 130, "interrupted\n"),
         (RuntimeError("not enough memory:\nyou tried"), 1, "error: not enough memory: you tried\n"),
+        (
+            OSError(errno.EROFS, "Read-only file system", "/disc/run"),
+            1,
+            "error: /disc/run cannot be used: read-only file system\n",
+        ),
+        (
+            OSError(errno.EXDEV, "Invalid cross-device link", "a", None, "b"),
+            1,
+            "error: a and b cannot be used: invalid cross-device link\n",
+        ),
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            1,
+            "error: the system says: no space left on device\n",
+        ),
+        (OSError("a cable is missing"), 1, "error: a cable is missing\n"),
     ],
 )
 def test_what_ends_a_command_is_one_line(monkeypatch, error, status, message):
@@ -208,9 +267,9 @@ def raising(error: BaseException) -> Callable[..., None]:
 @pytest.fixture
 def small_corpora(monkeypatch, tmp_path) -> None:
     """The corpora of the course, of a few sentences and without an address, and an empty data folder."""
-    corpora = {name: replace(corpus, num_rows=11, addresses={}) for name, corpus in CORPORA.items()}
+    corpora = {name: replace(corpus, num_rows=11, ways=()) for name, corpus in CORPORA.items()}
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr("utils.corpus.download.get_corpus", partial(get_corpus, corpora=corpora))
+    monkeypatch.setattr("utils.corpus.download.CORPORA", corpora)
 
 
 @pytest.mark.usefixtures("small_corpora")
@@ -235,7 +294,7 @@ def test_data_get_tells_the_terms_of_a_file(tmp_path):
 
 
 def test_any_pair_of_languages_needs_no_code(tmp_path):
-    """German, which ``utils`` does not mention: read, trained, translated and aligned."""
+    """German, which ``utils`` does not mention: read, trained and translated."""
     verbs = {
         "Ich höre": "I hear",
         "Wir grüßen": "We greet",
@@ -259,8 +318,6 @@ def test_any_pair_of_languages_needs_no_code(tmp_path):
     assert (load_run(out).settings.src, load_run(out).settings.tgt) == ("de", "en")
     assert load_run(out).test[0].source.split()[0] in {"Ich", "Wir", "Ihr", "Sie"}
     assert len(output("translate", out, "Ich höre fünf Vögel.").splitlines()) == 1
-    links = output("align", out, stdin="Ich höre Vögel\tI hear birds\n").split()
-    assert sorted(link[-1] for link in links) == list("012")
 
 
 def test_a_transformer_is_used_like_the_other_model(tmp_path):
@@ -269,9 +326,7 @@ def test_a_transformer_is_used_like_the_other_model(tmp_path):
     out = tmp_path / "run"
     texts = [translation.text for translation in translate_sentences(load_run(out), ["I see two dogs.", ""])]
     assert output("translate", out, "I see two dogs.", "").splitlines() == texts
-    output("translate", out, "I see two dogs.", "--heatmap", tmp_path / "map.svg")
-    assert re.fullmatch(r"\d-\d( \d-\d){2}\n", output("align", out, stdin="I see dogs\tJe vois chiens\n"))
-    assert output("evaluate", out).startswith("7 sentences\n")
+    assert "\n7 sentences\n" in output("evaluate", out)
 
 
 def test_ctrl_c_keeps_the_state_for_resume(tmp_path):
@@ -298,7 +353,7 @@ def test_ctrl_c_keeps_the_state_for_resume(tmp_path):
 def test_train_shows_pairs_and_what_is_odd(tmp_path):
     options = train_options(tmp_path, "--steps", 2, "--tgt", "cmn", "--resume")
     text = (tmp_path / "pairs.txt").read_text("utf-8")
-    (tmp_path / "pairs.txt").write_text(f"English\tChinese\n{text}", encoding="utf-8")
+    (tmp_path / "pairs.txt").write_text(f"English\tChinese\n{text.replace('.', '&quot;')}", encoding="utf-8")
     told = invoke(*options).stderr.splitlines()
     assert told[:4] == [
         f"warning: no training into {tmp_path / 'run'} was interrupted: this one begins anew",
@@ -307,7 +362,7 @@ def test_train_shows_pairs_and_what_is_odd(tmp_path):
         "  column 1 is en: English  column 2 is zh: Chinese",
     ]
     assert sum(line.startswith("  en: ") and "  zh: " in line for line in told) == 3
-    assert any("warning: the first row looks like a header" in line for line in told)
+    assert any("pairs hold HTML entities, such as &quot;" in line for line in told)
 
 
 # translate
@@ -338,90 +393,25 @@ def test_translations_replace_a_file_when_they_are_complete(tmp_path):
 
 
 def test_the_options_of_a_search_reach_it(folder):
-    sentences = ["They want three keys and two dogs.", ""]
+    sentences = ["dogs dogs dogs dogs", ""]
     search = Search(beam=3, length_penalty=0.0, no_repeat_ngram=1)
     options = ["--beam", 3, "--length-penalty", 0, "--no-repeat-ngram", 1]
-    lines = output("translate", folder, *sentences, *options, "--n-best").splitlines()
-    numbers, scores, texts = zip(*(line.split("\t") for line in lines), strict=True)
     with fast_products():  # as the command does; it differs on processors with bfloat16 products
-        expected = [best for of_one in n_best(trained_run(), sentences, search) for best in of_one]
-    assert numbers == ("1", "1", "1", "2")
-    assert list(texts) == [translation.text for translation in expected]
-    assert [float(score) for score in scores] == [pytest.approx(t.score, abs=1e-4) for t in expected]
-    first, empty = map(json.loads, output("translate", folder, *sentences, *options, "--json").splitlines())
-    assert first["source"] == sentences[0]
-    assert first["source_tokens"] == expected[0].src_tokens
-    assert first["translations"] == [
-        {
-            "text": expected[0].text,
-            "score": pytest.approx(expected[0].score),
-            "tokens": expected[0].tgt_tokens,
-            "finished": expected[0].finished,
-        }
-    ]
-    assert empty["translations"] == [{"text": "", "score": 0.0, "tokens": [], "finished": True}]
-    assert output("compare", folder, folder, *options).startswith("7 sentences\n")
+        expected = [translation.text for translation in translate_sentences(trained_run(), sentences, search)]
+    assert output("translate", folder, *sentences, *options).splitlines() == expected
+    assert expected != output("translate", folder, *sentences).splitlines()
     output("evaluate", folder, *options)
-    assert "with beam 3, length penalty 0.0, no repeat ngram 1\n" in output("info", folder)
-    evaluation = json.loads((folder / "evaluation.json").read_text("utf-8"))
-    del evaluation["of"]["no_repeat_ngram"]  # as if it were older than this option
-    (folder / "evaluation.json").write_text(json.dumps(evaluation), "utf-8")
-    assert "with beam 3, length penalty 0.0\n" in output("info", folder)
+    of = json.loads((folder / "evaluation.json").read_text("utf-8"))["of"]
+    assert (of["beam"], of["length_penalty"], of["no_repeat_ngram"]) == (3, 0, 1)
 
 
-# align
-
-
-def test_pairs_are_aligned_one_line_each(gold_files):
-    text = gold_files[0].read_text("utf-8")
-    alignments = align_pairs(trained_run(), [tuple(line.split("\t")) for line in text.splitlines()])
-    printed = output("align", STORED_RUN, gold_files[0])
-    links = [parse_links(line) for line in printed.removesuffix("\n").split("\n")]
-    assert [of_pair.sure for of_pair in links] == [alignment.links for alignment in alignments]
-    assert output("align", STORED_RUN, stdin=text.replace("\t", " ||| ")) == printed
-    objects = [json.loads(line) for line in output("align", STORED_RUN, gold_files[0], "--json").splitlines()]
-    assert objects[0]["target"] == ["Je", "vois", "deux", "chiens", "."]
-    assert {tuple(link) for link in objects[0]["links"]} == alignments[0].links
-    tokenised = output("align", STORED_RUN, "--tokenise", stdin="I see two dogs.\tJe vois deux chiens.\n")
-    assert parse_links(tokenised) == links[0]
-
-
-def test_align_takes_a_file_that_train_takes(tmp_path, gold_files):
-    """A byte that is not UTF-8 makes one line empty, and the lines of links stay beside the pairs."""
-    good = gold_files[0].read_bytes().splitlines(keepends=True)
-    links = output("align", STORED_RUN, gold_files[0]).split("\n")[:-1]
-    path = tmp_path / "pairs.txt"
-    path.write_bytes(b"".join([good[0], b"one \xff\tun\n", *good[1:] * 61]))
-    assert read_pairs(path).bad_rows == {2: "byte 5 is not UTF-8"}
-    for arguments, stdin, name in (([path], None, str(path)), ([], path.read_bytes(), "standard input")):
-        result = invoke("align", STORED_RUN, *arguments, stdin=stdin)
-        assert result.exit_code == 0
-        assert result.stdout.split("\n")[:-1] == [links[0], "", *links[1:] * 61]
-        assert result.stderr == f"warning: {name}, line 2: byte 5 is not UTF-8; its words get no links\n"
-
-
-def test_gold_links_give_scores_beside_the_diagonal(gold_files):
-    pairs, gold = gold_files
-    options = ["--gold", gold, "--first", "1"]
-    first, head, attention, diagonal = output("align", STORED_RUN, pairs, *options).splitlines()
-    assert first == "4 sentences"
-    assert head.split() == ["AER", "precision", "recall", "links"]
-    assert re.fullmatch(r"attention +\d+\.\d% +\d+\.\d% +\d+\.\d% +13", attention)
-    assert diagonal.split() == ["diagonal", "0.0%", "100.0%", "100.0%", "13"]
-    scores = json.loads(output("align", STORED_RUN, pairs, *options, "--json"))
-    assert scores["diagonal"] == {"aer": 0, "precision": 1, "recall": 1, "num_links": 13}
-    # These links are the same either way.
-    text = swapped(pairs.read_text("utf-8"))
-    again = output("align", STORED_RUN, "--columns", "fr,en", *options, "--json", stdin=text)
-    assert json.loads(again) == scores
-
-
-# evaluate, compare and info
+# evaluate
 
 
 def test_evaluate_prints_what_it_stores(folder, monkeypatch):
     result = invoke("evaluate", folder)
-    lines = result.stdout.splitlines()
+    head, *lines = result.stdout.splitlines()
+    assert head == f"{folder}: en to fr, not trained by this command line"
     assert result.stderr == "translating 7 sentences\n"
     assert lines[0] == "7 sentences"
     assert re.fullmatch(r"BLEU \d+\.\d\d \[\d+\.\d, \d+\.\d\]  \S+\|case:lc\|\S+\|tok:13a\|\S+", lines[1])
@@ -431,67 +421,46 @@ def test_evaluate_prints_what_it_stores(folder, monkeypatch):
     assert re.search(r"\nempty \d+\.\d%, cut off \d+\.\d%\n", result.stdout)
     assert [line[:12] for line in lines].count("translation ") == 5
     assert "translation " not in output("evaluate", folder, "--examples", 0)
-    printed = output("evaluate", folder, "--beam", "2", "--json")
-    assert json.loads(printed) == json.loads((folder / "evaluation.json").read_text())
+    stored = json.loads((folder / "evaluation.json").read_text("utf-8"))
+    low, high = stored["bleu"]["interval"]
+    assert lines[1].startswith(f"BLEU {stored['bleu']['value']:.2f} [{low:.1f}, {high:.1f}]")
     denied = PermissionError(13, "Permission denied")
     monkeypatch.setattr("utils.translator.using.evaluation.write_whole", raising(denied))
     result = invoke("evaluate", folder)
-    assert (result.exit_code, result.stdout.splitlines()) == (0, lines)
+    assert (result.exit_code, result.stdout.splitlines()) == (0, [head, *lines])
     assert result.stderr.splitlines()[-1].startswith(f"warning: nothing can be written to {folder}")
 
 
 def test_a_run_is_measured_on_any_file(folder, tmp_path):
     pairs = write_pairs(tmp_path / "pairs.txt")
-    facts = json.loads(output("evaluate", folder, "--on", pairs, "--json"))
-    assert facts["num_sentences"] == 75
-    references = {entry["source"]: entry["references"] for entry in facts["translations"]}
-    assert len(references["I see two dogs."]) == 2
-    assert facts["bleu"]["value"] > 90
+    printed = output("evaluate", folder, "--on", pairs, "--examples", 75)
+    _, num, bleu, *_ = printed.splitlines()
+    assert num == "75 sentences"
+    assert float(bleu.split()[1]) > 90
+    assert printed.count(" | ") == 25  # sentences with two references
     assert not (folder / "evaluation.json").exists()
     text = pairs.read_text("utf-8")
     pairs.write_text(swapped(text), encoding="utf-8")
-    again = output("evaluate", folder, "--on", pairs, "--columns", "fra,eng", "--json")
-    assert json.loads(again)["bleu"] == facts["bleu"]
+    assert bleu in output("evaluate", folder, "--on", pairs, "--columns", "fra,eng").splitlines()
+    save_run(replace(trained_run(), test=[]), folder)
+    assert "no test sentences: name a file of pairs with --on" in mistake("evaluate", folder)
 
 
-def test_two_runs_are_compared_by_a_bootstrap(folder, tmp_path):
-    run, other = trained_run(), tmp_path / "other"
-    sizes = len(run.src_vocabulary), len(run.tgt_vocabulary)
-    save_run(replace(run, model=build_model(SETTINGS, *sizes)), other)
-    lines = output("compare", folder, other).splitlines()
-    assert lines[0] == "7 sentences"
-    assert [line.split()[0] for line in lines[1:5]] == ["BLEU", str(folder), str(other), "p-value"]
-    facts = json.loads(output("compare", folder, other, "--json"))
-    assert facts["bleu"]["first"] > 50 > facts["bleu"]["second"]
-    assert facts["bleu"]["p_value"] < 0.05
-    assert "bs:1000" in facts["bleu"]["signature"]
-    save_run(replace(run, test=run.test[1:]), other)
-    assert "other test sentences: name a file of pairs with --on" in mistake("compare", folder, other)
-    pairs = write_pairs(tmp_path / "pairs.txt")
-    assert output("compare", folder, other, "--on", pairs).startswith("75 sentences\n")
-    save_run(replace(run, settings=replace(run.settings, tgt="de")), other)
-    assert "the same languages, got en-fr and en-de" in mistake("compare", folder, other)
-    save_run(replace(run, test=[]), other)
-    for command in (["evaluate", other], ["compare", other, other]):
-        assert "no test sentences: name a file" in mistake(*command)
-
-
-def test_info_tells_how_a_run_was_trained_and_how_good_it_is(tmp_path):
-    output(*train_options(tmp_path, "--steps", 3, "--device", "cpu"))
+def test_evaluate_says_how_a_run_was_trained(tmp_path, monkeypatch):
+    options = train_options(tmp_path, "--steps", 3, "--device", "cpu", "--dropout", 0.3)
+    monkeypatch.setattr("sys.argv", ["/somewhere/attention-course", *map(str, options)])
+    output(*options)
     out = tmp_path / "run"
-    lines = dict(line.split(maxsplit=1) for line in output("info", out).splitlines()[1:])
-    assert lines["data"].startswith(f"{tmp_path / 'pairs.txt'}, sha256 ")
-    assert lines["rows"] == "100 pairs, 84 to train on"
-    assert lines["trained"].startswith("3 steps in 0.0")
-    assert "threads 1, " in lines["with"]
-    assert lines["scores"] == "none: evaluate has not measured it"
-    facts = json.loads(output("info", out, "--json"))
-    assert facts["record"] == json.loads((out / "run.json").read_text("utf-8"))
-    assert facts["record"]["data"]["sha256"] == sha256((tmp_path / "pairs.txt").read_bytes()).hexdigest()
-    assert facts["record"]["versions"]["torch"] == version("torch")
-    assert [step for step, _ in facts["record"]["result"]["losses"]] == [1, 2, 3]
-    output("evaluate", out, "--beam", 2)
-    assert re.search(r"scores    BLEU \d+\.\d\d, chrF \d+\.\d\d with beam 2\n", output("info", out))
+    first = output("evaluate", out).splitlines()[0]
+    trained = re.fullmatch(
+        rf"{out}: en to fr, 84 pairs, 3 steps, \d\.\d+ minutes: attention-course (.*)", first
+    )
+    assert shlex.split(trained[1]) == list(map(str, options))
+    record = json.loads((out / "run.json").read_text("utf-8"))
+    assert record["data"]["sha256"] == sha256((tmp_path / "pairs.txt").read_bytes()).hexdigest()
+    assert record["versions"]["torch"] == version("torch")
+    assert record["machine"]["processes"] == record["machine"]["threads"] == 1
+    assert [step for step, _ in record["result"]["losses"]] == [1, 2, 3]
 
 
 # export and the program
@@ -505,6 +474,29 @@ def test_export_writes_a_page(tmp_path):
     assert printed == f"{tmp_path / 'keys.html'}: {len(page.encode()) / 1e6:.1f} MB\n"
     assert "<h1>Keys &amp; dogs</h1>" in page
     assert page.count('<button type="button"') == 2
+
+
+@pytest.mark.parametrize("closed", ["<&-", "<&- >&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("words", ["translate {run}", "translate {run} --input {lines}", "evaluate {run}"])
+def test_a_closed_stream_is_no_fault(tmp_path, folder, closed, words):
+    (tmp_path / "lines").write_text("I see two dogs.\n", encoding="utf-8")
+    line = f"{words.format(run=folder, lines=tmp_path / 'lines')} {closed}"
+    result = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m utils {line}"],
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    has_nothing = words == "translate {run}"
+    assert result.returncode == (2 if has_nothing else 0), result.stderr
+    assert "Traceback" not in result.stderr
+    if closed == "<&-":
+        shown = result.stderr if has_nothing else result.stdout
+        assert (
+            "nothing to translate" if has_nothing else "deux chiens" if "--input" in words else "BLEU"
+        ) in shown
 
 
 def test_the_program_reads_utf_8_beside_a_file_named_utils(tmp_path):

@@ -16,9 +16,16 @@ def test_auto_takes_the_fastest_device_that_is_available(monkeypatch):
     set_available(monkeypatch, cuda=True, mps=True)
     assert choose_device() == torch.device("cuda", 0)
     monkeypatch.setenv("LOCAL_RANK", "3")
+    assert choose_device() == torch.device("cuda", 0)  # one process, in which the variable was left
+    monkeypatch.setenv("WORLD_SIZE", "5")
     assert choose_device() == torch.device("cuda", 3)
     monkeypatch.setenv("LOCAL_RANK", "4")
     with pytest.raises(ValueError, match="process 4 of this machine finds 4 CUDA GPUs"):
+        choose_device()
+    monkeypatch.setenv("LOCAL_RANK", "two")
+    with pytest.raises(
+        ValueError, match=r"LOCAL_RANK must be a whole number of at least 0, .* got 'two': unset"
+    ):
         choose_device()
     assert choose_device(Device.CPU) == CPU
     set_available(monkeypatch, mps=True)

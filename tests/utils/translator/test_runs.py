@@ -2,6 +2,7 @@
 
 import dataclasses
 import errno
+import json
 import math
 import os
 from functools import partial
@@ -21,7 +22,8 @@ from tiny import (
 from utils.corpus.whole_files import write_whole
 from utils.translator.models import build_model
 from utils.translator.runs import load_run, save_run, train_run
-from utils.translator.training.loop import STATE, Schedule
+from utils.translator.training.distributed import Processes
+from utils.translator.training.loop import STATE, Schedule, load_state, save_state
 
 ONE_EPOCH = Schedule(epochs=1)
 
@@ -130,11 +132,31 @@ def test_only_the_same_training_is_resumed(tmp_path, interrupted):
         resume(data, SETTINGS, Schedule(epochs=2))
     moved = data.pairs.rename(tmp_path / "moved.txt")
     moved.write_text(moved.read_text("utf-8") + "One more.\tEncore une.\n", "utf-8")
-    with pytest.raises(ValueError, match="sha256 was"):
+    with pytest.raises(
+        ValueError, match=r"the text of .*moved\.txt is not the one that .* began with: restore it"
+    ):
         resume(dataclasses.replace(data, pairs=moved), SETTINGS, ONE_EPOCH)
     write_pairs(moved)
     run, _, _ = resume(dataclasses.replace(data, pairs=moved), SETTINGS, ONE_EPOCH)
+    assert run.record["machine"]["processes"] == 1
     assert len(run.record["resumed"]) == 1
+
+
+def test_a_training_is_resumed_in_as_many_processes(tmp_path, interrupted):
+    data = tiny_data(tmp_path)
+    message = "processes .* were 1, now 3: start it without torchrun"
+    with pytest.raises(
+        ValueError, match=message
+    ):  # whatever else differs, as the number of pairs in a step does
+        train_run(
+            data, SETTINGS, Schedule(epochs=2), out=interrupted, resume=True, processes=Processes(world=3)
+        )
+    state = load_state(interrupted)
+    record = json.loads(state["record"])
+    record["machine"]["processes"] = 3
+    save_state(interrupted, state | {"record": json.dumps(record)})
+    with pytest.raises(ValueError, match="were 3, now 1: start it with torchrun in 3 processes"):
+        train_run(data, SETTINGS, ONE_EPOCH, out=interrupted, resume=True)
 
 
 class Code:
@@ -190,7 +212,7 @@ def test_infinite_parameters_are_neither_saved_nor_loaded(tmp_path, monkeypatch)
         save_run(broken_run, tmp_path / "run")
     assert not (tmp_path / "run").exists()
     with monkeypatch.context() as patch:
-        patch.setattr("utils.translator.runs._check_weights", lambda *_: None)
+        patch.setattr("utils.translator.runs.check_weights", lambda *_: None)
         save_run(broken_run, tmp_path / "run")
     with pytest.raises(FloatingPointError, match=message):
         load_run(tmp_path / "run")

@@ -13,10 +13,10 @@ from itertools import count, islice
 from struct import unpack
 from typing import NamedTuple
 
+from utils.checks import refuse_text
 from utils.corpus.grammar.parts import Pieces
 from utils.corpus.grammar.phrases import elide
 from utils.corpus.grammar.sentences import SentenceSampler
-from utils.corpus.text_files import refuse_text
 from utils.errors import CourseError
 
 LANGUAGES = ("en", "fr", "zh")

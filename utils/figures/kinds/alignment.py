@@ -10,8 +10,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from utils.corpus.text_files import refuse_text
-from utils.figures.figure import Figure, check_value
+from utils.checks import check_list
+from utils.figures.figure import Figure, check_pair
 
 
 class Alignment(Figure):
@@ -53,7 +53,7 @@ class Alignment(Figure):
         gauges: tuple[str, Mapping[str, str]] = Figure.gauges,
         **options,
     ):
-        refuse_text(source=source, target=target)
+        check_list(source=source, target=target)
         if gold and list(axes.get("gold_links", [])) != ["hidden", "shown"]:
             raise ValueError('gold links need an axis "gold_links" with the values "hidden" and "shown"')
         for i, j in gold:
@@ -61,9 +61,8 @@ class Alignment(Figure):
                 raise ValueError(
                     f"gold link {(i, j)} does not fit {len(target)} target and {len(source)} source words"
                 )
-        if compare is not None:
-            check_value("compare", compare, axes)
-        self.compare, self.gauges = compare, gauges
+        self.compare = None if compare is None else check_pair("compare", compare, axes)
+        self.gauges = gauges
         self.gold = [[int(i), int(j)] for i, j in gold]
         labels = {"source": source, "target": target} | options.pop("labels", {})
         if gold:
@@ -91,16 +90,20 @@ class Alignment(Figure):
             steps: the numbers of steps that can be chosen.
             source: the words that are attended to.
             target: the words that attend.
-            links: gold links (source position, target position).
+            links: gold links (source position, target position), at least one.
             first_step: the number of steps that is shown at first.
             word: the target word that is chosen at first.
             gloss: a translation of each target word.
             options: ``name`` and ``invite``, as for :class:`utils.figures.figure.Figure`.
+
+        Raises:
+            ValueError: no gold link, or one beyond the sentences.
         """
-        refuse_text(gloss=gloss)
+        check_list(gloss=gloss)
         gold = sorted((j, i) for i, j in links)
-        linked = torch.zeros(len(target), len(source), dtype=torch.bool)
-        linked[tuple(torch.tensor(gold).T)] = True
+        if not gold:
+            raise ValueError("links must hold at least one gold link, got none")
+        linked = torch.tensor([[(j, i) in gold for i in range(len(source))] for j in range(len(target))])
 
         def compute(step: int, gold_links: str) -> dict[str, Tensor]:
             weights = weights_at(step).round(decimals=4)
@@ -134,6 +137,10 @@ class Alignment(Figure):
             start={"step": first_step, "word": word},
             **options,
         )
+
+    def shares(self) -> set[str]:
+        """The weights."""
+        return super().shares() | {"weights"}
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """weights: (target, source); written: (target,)."""

@@ -49,6 +49,10 @@ class Bars(Figure):
         self.role = "chance" if chances else "weight"
         super().__init__(compute, axes, labels={"bars": bars} | options.pop("labels", {}), **options)
 
+    def shares(self) -> set[str]:
+        """The panels."""
+        return super().shares() | self.panels.keys()
+
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """Each panel and ``given``: (bars,); ``verdict`` and ``written``: (panels,)."""
         bars = (len(self.labels["bars"]),)

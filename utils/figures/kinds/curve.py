@@ -57,6 +57,10 @@ class Curve(Figure):
                 raise ValueError(f"{names} must have the same shape, got {x.shape} and {y.shape}")
         super().__init__(compute, axes, **options)
 
+    def shares(self) -> set[str]:
+        """The weights, and what says where there is an estimate."""
+        return super().shares() | {"weights", "estimate_known", "height_known"}
+
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """estimate and estimate_known: (grid,); weights: (points,); height, height_known and error: ()."""
         numbers = dict.fromkeys(("height", "height_known", "error"), ())

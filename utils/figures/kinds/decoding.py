@@ -166,6 +166,10 @@ class DecodingSteps(Figure):
             **options,
         )
 
+    def shares(self) -> set[str]:
+        """The weights, and the probabilities of words."""
+        return super().shares() | {"weights", "probabilities"}
+
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """scores, weights: (target, source); probabilities: (target, most probable words)."""
         rows, columns = len(self.labels["target"]), len(self.labels["source"])

@@ -5,7 +5,7 @@ Explained in book/explorables.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from utils.figures.figure import check_value
+from utils.figures.figure import check_pair
 from utils.figures.kinds.weights import OfQueries
 
 
@@ -45,12 +45,15 @@ class Heads(OfQueries):
     ):
         if missing := [name for name in maps if name not in axes]:
             raise ValueError(f"maps must name axes, got {missing[0]!r}")
-        if causal is not None:
-            check_value("causal", causal, axes)
         if cells and len(maps) != 2:
             raise ValueError(f"maps must name two axes for cells, got {len(maps)}")
-        self.maps, self.causal, self.free, self.cells = list(maps), causal, free, cells
+        self.causal = None if causal is None else check_pair("causal", causal, axes)
+        self.maps, self.free, self.cells = list(maps), free, cells
         super().__init__(compute, axes, **options)
+
+    def shares(self) -> set[str]:
+        """The weights, the gold cells, and the share at each small map."""
+        return super().shares() | {"share"}
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """weights and gold: (queries, keys); share: ()."""

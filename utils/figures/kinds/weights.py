@@ -30,6 +30,10 @@ class OfQueries(Figure):
         labels = {"queries": queries, "keys": keys} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)
 
+    def shares(self) -> set[str]:
+        """The panels and the gold cells."""
+        return super().shares() | self.panels.keys() | {"gold"}
+
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """Each panel and gold: (queries, keys)."""
         shape = len(self.labels["queries"]), len(self.labels["keys"])
@@ -65,6 +69,7 @@ class Weights(OfQueries):
     ... )
     >>> figure
     Weights tiny: d (2)
+    Two rows of weights.
     a at d = 0
     """
 
@@ -81,12 +86,17 @@ class Weights(OfQueries):
         squares: tuple[int, int] | None = None,
         **options,
     ):
-        if edge is not None and edge not in axes:
-            raise ValueError(f"edge must name an axis, got {edge!r}")
-        if squares is not None and squares[0] * squares[1] != len(options["keys"]):
-            raise ValueError(f"{squares[0]} rows of {squares[1]} squares are not {len(options['keys'])} keys")
+        num_keys = len(options["keys"])
+        if edge is not None and any(value not in range(num_keys + 1) for value in axes.get(edge, [None])):
+            raise ValueError(f"edge must name an axis of whole numbers from 0 to {num_keys}, got {edge!r}")
+        if squares is not None and squares[0] * squares[1] != num_keys:
+            raise ValueError(f"{squares[0]} rows of {squares[1]} squares are not {num_keys} keys")
         self.panels, self.edge, self.squares = dict(panels or self.panels), edge, squares
         super().__init__(compute, axes, **options)
+
+    def shares(self) -> set[str]:
+        """The panels, the gold cells, and the colours of the picture."""
+        return super().shares() | {"image"}
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """Each panel and gold: (queries, keys); written: (queries,); image: (height, width, 3)."""

@@ -8,15 +8,17 @@ Explained in book/your_translator.
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from utils.errors import CourseError
-from utils.translator.commands import align, evaluate, export, get, info, train, translate
+from utils.translator.commands import evaluate, export, get, train, translate
 
 # Before torch is imported. By default a thread that waits for another one uses a processor core, and beside another
 # busy program the threads then wait for each other for seconds (book/your_translator). And by default torch keeps a
@@ -34,8 +36,8 @@ NAME = "attention-course"
 _debug = False
 
 app = typer.Typer(
-    help="Get pairs of sentences, train a translator with attention on them, translate and align with it, measure it."
-    "\n\nThe usual order is: data get, train, evaluate, translate, align. COMMAND --help explains each."
+    help="Get pairs of sentences, train a translator with attention on them, measure it, translate with it."
+    "\n\nThe usual order is: data get, train, evaluate, translate, export. COMMAND --help explains each."
     "\n\nExit status: 0 done; 1 a mistake that you can correct, printed in one line; 2 a wrong command or option; "
     "3 no address gave the data; 129, 130 or 143 interrupted by a closed terminal, Ctrl-C or a request to end.",
     no_args_is_help=True,
@@ -94,7 +96,7 @@ def _errors_in_one_line() -> Iterator[None]:
         except BrokenPipeError:
             raise  # the reader of the output has closed it, which is not an error; typer exits without a message
         except (CourseError, OSError, MemoryError, RuntimeError) as error:
-            text = " ".join(str(error).split()) or type(error).__name__
+            text = " ".join(_in_words(error).split()) or type(error).__name__
             is_fault = (
                 isinstance(error, RuntimeError) and "memory" not in text.lower()
             )  # torch has no other sign
@@ -104,19 +106,42 @@ def _errors_in_one_line() -> Iterator[None]:
             raise typer.Exit(1) from error
 
 
+def _in_words(error: BaseException) -> str:
+    """The message of an error; one of the system names the file and what is wrong with it."""
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    reason = error.strerror[:1].lower() + error.strerror[1:]
+    files = " and ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
+    return f"{files} cannot be used: {reason}" if files else f"the system says: {reason}"
+
+
 def _print_warning(message: Warning | str, *_: object) -> None:
     typer.echo(f"warning: {' '.join(str(message).split())}", err=True)
 
 
+def _command(function: Callable[..., None]) -> Callable[..., None]:
+    """A command: in every path ~ is the user's home, which a shell does not see in --out=~/run; errors are one line."""
+
+    @wraps(function)
+    def run(**arguments: object) -> None:
+        with _errors_in_one_line():
+            function(**{name: _from_home(value) for name, value in arguments.items()})
+
+    return run
+
+
+def _from_home(value: object) -> object:
+    if not isinstance(value, Path):
+        return value
+    try:
+        return value.expanduser()
+    except RuntimeError:  # such a user is not known, or has no home
+        raise typer.BadParameter(f"{value}: there is no such home folder") from None
+
+
 # The help lists the commands in this order.
-data.command()(_errors_in_one_line()(get.get))
-for command in (
-    train.train,
-    translate.translate,
-    align.align,
-    evaluate.evaluate,
-    evaluate.compare,
-    export.export,
-    info.info,
-):
-    app.command()(_errors_in_one_line()(command))
+data.command()(_command(get.get))
+app.command()(_command(train.train))
+app.command(cls=translate.WithSentences)(_command(translate.translate))
+app.command()(_command(evaluate.evaluate))
+app.command()(_command(export.export))

@@ -1,9 +1,10 @@
-"""``evaluate`` and ``compare``: score a run, or two on the same sentences.
+"""``evaluate``: say what a run is, and score it.
 
 Explained in book/your_translator.
 """
 
 import math
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,11 +23,6 @@ EvaluateOn = Annotated[
     Path | None,
     typer.Option(help="Score on all pairs of this file, not on the sentences that were held out."),
 ]
-CompareOn = Annotated[
-    Path | None,
-    typer.Option(help="Compare on all pairs of this file; by default on the test sentences of the runs."),
-]
-AllAsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON, for a program.")]
 NumExamples = Annotated[
     int, typer.Option(min=0, help="Number of translations to print with their references.")
 ]
@@ -38,15 +34,15 @@ def evaluate(
     search: Search = GREEDY,
     on: EvaluateOn = None,
     columns: shared.Columns = None,
-    as_json: AllAsJson = False,
     examples: NumExamples = 5,
     device: shared.OnDevice = Device.AUTO,
 ) -> None:
     """Score a run on the sentences that were held out from its training, against all their translations.
 
-    Prints BLEU and chrF with 95 % intervals and signatures, BLEU by the length of the source, and the shares of
-    translations that are empty or cut off. Writes all of it, with the translations, to RUN/evaluation.json. The scores
-    ignore case, but the second BLEU does not: its signature says case:mixed.
+    Prints how the run was trained, BLEU and chrF with 95 % intervals and signatures, BLEU by the length of the source,
+    and the shares of translations that are empty or cut off. The scores ignore case, but the second BLEU does not: its
+    signature says case:mixed. RUN/evaluation.json gets all scores, with the translations, and RUN/run.json has the
+    whole record of the training.
 
     With --on FILE it scores on all pairs of another file, and writes nothing.
 
@@ -62,10 +58,8 @@ def evaluate(
     shared.tell(f"translating {len(run.test if test is None else test)} sentences")
     with fast_products():
         result = evaluate_run(run, search, test=test)
-    if as_json:
-        typer.echo(result.to_json())
-    else:
-        _print_evaluation(result, examples)
+    typer.echo(f"{folder}: {_history(run)}")
+    _print_evaluation(result, examples)
     if test is None:
         try:
             result.save(folder)
@@ -75,44 +69,13 @@ def evaluate(
             )
 
 
-@shared.with_search
-def compare(
-    first: Annotated[Path, typer.Argument(metavar="RUN1", help="The folder of a trained run.")],
-    second: Annotated[Path, typer.Argument(metavar="RUN2", help="The folder of another.")],
-    search: Search = GREEDY,
-    on: CompareOn = None,
-    columns: shared.Columns = None,
-    as_json: shared.AsJson = False,
-    device: shared.OnDevice = Device.AUTO,
-) -> None:
-    """Compare two runs on the same sentences: BLEU and chrF of both, and whether the difference may be chance.
-
-    The p-value is that of a paired bootstrap test: how often a difference as large as this one comes about if the
-    runs are equally good. Both runs translate the same languages. Without --on they must have the same test
-    sentences, as runs have that were trained on the same file.
-
-    Example: attention-course compare runs/fr-en runs/fr-en-transformer --beam 5
-    """
-    from utils.translator.devices import choose_device, fast_products
-    from utils.translator.runs import load_run
-    from utils.translator.using.evaluation import compare_runs
-
-    on_device = choose_device(device)
-    runs = [load_run(folder, device=on_device) for folder in (first, second)]
-    test = _other_test(runs[0], on, columns)
-    _tell_of_tokenizer(runs[0])
-    with fast_products():
-        num, bleu, chrf = compare_runs(*runs, search, test=test)
-    if as_json:
-        shared.print_json({"num_sentences": num, "bleu": bleu._asdict(), "chrf": chrf._asdict()})
-        return
-    names = [str(first), str(second)]
-    width = max(map(len, names))
-    typer.echo(f"{num} sentences\n{'':{width}}   BLEU   chrF")
-    for place, name in enumerate(names):
-        typer.echo(f"{name:{width}}  {bleu[place]:5.2f}  {chrf[place]:5.2f}")
-    typer.echo(f"{'p-value':{width}}  {bleu.p_value:5.3f}  {chrf.p_value:5.3f}")
-    typer.echo(f"{bleu.signature}\n{chrf.signature}")
+def _history(run: "Run") -> str:
+    """What a run is: its languages and how it was trained."""
+    languages = f"{run.settings.src} to {run.settings.tgt}"
+    if run.record is None:
+        return f"{languages}, not trained by this command line"
+    pairs, result, command = run.record["rows"]["train"], run.record["result"], run.record["command"]
+    return f"{languages}, {pairs} pairs, {result['steps']} steps, {result['minutes']} minutes: {shlex.join(command)}"
 
 
 def _other_test(run: "Run", path: Path | None, columns: str | None) -> "list[Example] | None":

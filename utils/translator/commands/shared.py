@@ -3,15 +3,14 @@
 Explained in book/your_translator.
 """
 
-import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import fields
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,11 +18,7 @@ from utils.errors import CourseError
 from utils.translator.options import Device, Search
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from utils.translator.using.input_lines import Text
-
-T = TypeVar("T")
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a trained run.")]
 Columns = Annotated[
@@ -32,7 +27,6 @@ Columns = Annotated[
         help="Languages of the first two columns, in the order of the file; by default source,target."
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for a program.")]
 OnDevice = Annotated[
     Device, typer.Option("--device", help="Device to compute on; auto takes a GPU if there is one.")
 ]
@@ -80,24 +74,6 @@ def at_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def with_progress(results: Iterator[T], num: int | None) -> "tqdm[T]":
-    """The results, with a progress bar while they are taken: how many of ``num`` are done, if it is known."""
-    from tqdm import tqdm
-
-    return tqdm(results, total=num, disable=not at_terminal(), unit=" sentences", dynamic_ncols=True)
-
-
-def print_json(value: object, *, indent: int | None = None) -> None:
-    """Print a result for a program."""
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=indent))
-
-
-def require_text(path: Path | None, command: str, ways: str) -> None:
-    """Exit with status 2 if there is no file and standard input is a terminal; an empty file or pipe is valid."""
-    if path is None and sys.stdin.isatty():
-        raise typer.BadParameter(f"nothing to {command}: give {ways}, or text on standard input")
-
-
 def check_output(path: Path | None, folder: Path, *others: Path | None) -> None:
     """Raise ValueError if the file to write is one of the run, or another one that the command reads or writes."""
     from utils.translator.runs import FILES
@@ -112,4 +88,4 @@ def open_lines(path: Path | None) -> AbstractContextManager["Text"]:
     """Open a file, or standard input if none is named; the lines are counted if a progress bar shows their number."""
     from utils.translator.using.input_lines import open_text
 
-    return open_text(path, sys.stdin.buffer, count=at_terminal())
+    return open_text(path, None if sys.stdin is None else sys.stdin.buffer, count=at_terminal())

@@ -18,14 +18,9 @@ if TYPE_CHECKING:
 Pairs = Annotated[
     Path,
     typer.Option(
-        metavar="FILE [FILE]",
-        help="File with a sentence, a tab and its translation on each line; or two files, the lines of one "
-        "translations of the other's.",
+        metavar="FILE",
+        help="File with a sentence, a tab and its translation on each line.",
     ),
-]
-#: An option takes one value, so what follows the first file of --pairs is an argument.
-SecondFile = Annotated[
-    Path | None, typer.Argument(metavar="FILE", help="The second file, if --pairs names two.")
 ]
 Source = Annotated[
     str | None, typer.Option(help="Language to translate from; by default that of the first column.")
@@ -78,7 +73,6 @@ _HEADS = 4
 def train(
     pairs: Pairs,
     out: Annotated[Path, typer.Option(help="Folder for the trained run, which must be new or empty.")],
-    second_file: SecondFile = None,
     columns: shared.Columns = None,
     src: Source = None,
     tgt: Target = None,
@@ -115,11 +109,10 @@ def train(
     languages, src, tgt = choose_languages(columns.split(",") if columns else None, src, tgt)
     sizes = {"vocabulary_size": vocabulary_size, "dropout": dropout}
     settings = _settings(src, tgt, model=model, width=width, layers=layers, **sizes)
-    files = pairs if second_file is None else (pairs, second_file)
     with processes_of_torchrun(choose_device(device)) as processes, fast_products():
         try:
             _, history, rows = train_run(
-                PairData(files, languages),
+                PairData(pairs, languages),
                 settings,
                 _schedule(minutes, steps, model, batch_size=_BATCH_SIZE * processes.world),
                 out=out,
@@ -133,7 +126,7 @@ def train(
                 shared.tell("the same command with --resume continues from here")
             raise
     if processes.rank == 0:
-        typer.echo(f"{pairs if second_file is None else f'{pairs} and {second_file}'}: {rows}")
+        typer.echo(f"{pairs}: {rows}")
         speed = f"{history.tokens_per_second:.0f} target tokens per second"
         typer.echo(f"{out}: {len(history.losses)} steps, {speed}")
         if history.valid_losses:

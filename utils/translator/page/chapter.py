@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import torch
 
+from utils.checks import check_list
 from utils.corpus.grammar import join_words
-from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import EOS, Vocabulary
 from utils.errors import CourseError
 from utils.search import beam_search
@@ -40,7 +40,7 @@ def live_translator(
     Raises:
         ValueError: another decoder, vocabularies of subwords, no example, or a text in place of a list.
     """
-    refuse_text(examples=examples)
+    check_list(examples=examples)
     if not isinstance(model.decoder, BahdanauDecoder):
         raise CourseError(f"the page runs a BahdanauDecoder, got a {type(model.decoder).__name__}")
     if not (src_vocabulary.of_words and tgt_vocabulary.of_words):

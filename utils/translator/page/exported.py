@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from utils.checks import check_list
 from utils.corpus.languages import name as language_name
 from utils.corpus.pairs import normalise
-from utils.corpus.text_files import refuse_text
 from utils.corpus.whole_files import write_whole
 from utils.errors import CourseError
 from utils.translator.options import Model, Search
@@ -41,7 +41,7 @@ def check_export(run: Run, out: Path, examples: Sequence[str]) -> None:
             sentences, a text in place of the examples, or an example that the page does not translate.
         FileNotFoundError: a folder that does not exist.
     """
-    refuse_text(examples=examples)
+    check_list(examples=examples)
     if run.settings.model != Model.RECURRENT:
         raise CourseError(
             f"only a recurrent translator can be exported, this run is a {run.settings.model}: "
@@ -106,7 +106,7 @@ def run_content(
     evaluation: Mapping[str, Any] | None = None,
 ) -> tuple[Content, bytes]:
     """What :func:`utils.translator.page.html.page_of` makes a page of; arguments as for :func:`export`."""
-    refuse_text(examples=examples)
+    check_list(examples=examples)
     examples = list(examples) or short_examples(run)
     src, tgt = run.settings.src, run.settings.tgt
     names = [language_name(code) or code for code in (src, tgt)]

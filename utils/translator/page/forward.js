@@ -90,9 +90,9 @@ const forward = (() => {
     });
   };
 
-  // The cell of Bahdanau et al., where the reset gate acts before the product: see ContextGRUCell.
+  // The cell of Bahdanau et al., where the reset gate acts before the product: see GatedUnit.
   /** @param {ContextCell} cell @param {Batch} y @param {Batch} contexts @param {Batch} states */
-  const contextGRUCell = (cell, y, contexts, states) => {
+  const gatedUnit = (cell, y, contexts, states) => {
     const read = zipWith(linear(cell.fromInput, y), linear(cell.fromContext, contexts), add);
     const gates = linear(cell.fromState, states).map((products, k) => add(products, read[k]).map(sigmoid));
     const size = states[0].length;
@@ -194,7 +194,7 @@ const forward = (() => {
       fromState: layerOf(weights, `${name}from_state`),
       fromResetState: layerOf(weights, `${name}from_reset_state`),
     };
-    return (y, contexts, states) => contextGRUCell(cell, y, contexts, states);
+    return (y, contexts, states) => gatedUnit(cell, y, contexts, states);
   };
 
   // Sorts the matrices of a trained EncoderDecoder, by the names of its state_dict, into layers.

@@ -16,9 +16,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from utils.checks import check_list
 from utils.corpus.languages import has_blanks, script
 from utils.corpus.languages import name as language_name
-from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import Vocabulary
 from utils.figures import Alignment
 from utils.figures.chinese import font_face
@@ -63,7 +63,7 @@ def content_of(
     Returns:
         The content and the weights.
     """
-    refuse_text(examples=examples)
+    check_list(examples=examples)
     (src, src_vocabulary), (tgt, tgt_vocabulary) = vocabularies.items()
     names = {side: [code, language_name(code) or code] for side, code in (("src", src), ("tgt", tgt))}
     layout, weights = pack_weights(model)
@@ -100,7 +100,7 @@ def stored_example(
         tgt_tokens: the rows of the weights, with the end of sentence.
         weights: tgt x src.
     """
-    refuse_text(src_tokens=src_tokens, tgt_tokens=tgt_tokens)
+    check_list(src_tokens=src_tokens, tgt_tokens=tgt_tokens)
     return {
         "text": text,
         "translation": translation,

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from utils.corpus.languages import has_blanks, primary, script
-from utils.corpus.pairs import PARTICLE, in_one_script
+from utils.corpus.pairs import in_one_script
 from utils.corpus.vocabulary import Vocabulary
+from utils.errors import check_weights
 
 #: Where Unicode has the Chinese characters that people write.
 _HAN = (range(0x3400, 0xA000), range(0xF900, 0xFB00))
@@ -31,9 +32,14 @@ def pack_weights(model: nn.Module, *, exact: bool = False) -> tuple[list[dict[st
     Returns:
         For each parameter its name, rows, columns, dtype (``int8`` or ``float32``) and the start and end of its bytes;
         and all bytes. In int8 the scales of all rows come first, in float32. All numbers are little-endian.
+
+    Raises:
+        FloatingPointError: a parameter that is not a finite number.
     """
     layout, parts, start = [], [], 0
-    for name, parameter in model.state_dict().items():
+    parameters = model.state_dict()
+    check_weights(parameters, "the model")
+    for name, parameter in parameters.items():
         matrix = np.atleast_2d(parameter.detach().cpu().float().numpy())
         is_exact = exact or parameter.dim() == 1
         parts.append(matrix.astype("<f4").tobytes() if is_exact else _rounded(matrix))
@@ -54,7 +60,11 @@ def _rounded(matrix: np.ndarray) -> bytes:
 
 
 def unpack_weights(layout: list[dict[str, Any]], packed: bytes) -> dict[str, Tensor]:
-    """The parameters as the page reads them, in the shapes of the model: the inverse of :func:`pack_weights`."""
+    """The parameters as the page reads them, in the shapes of the model: the inverse of :func:`pack_weights`.
+
+    Raises:
+        FloatingPointError: a parameter that is not a finite number.
+    """
     weights = {}
     for entry in layout:
         rows, columns = entry["rows"], entry["columns"]
@@ -66,6 +76,7 @@ def unpack_weights(layout: list[dict[str, Any]], packed: bytes) -> dict[str, Ten
             numbers = np.frombuffer(part, "<f4").reshape(rows, columns)
         is_vector = ".bias" in entry["name"]
         weights[entry["name"]] = torch.tensor(numbers[0] if is_vector else numbers, dtype=torch.float32)
+    check_weights(weights, "the stored model")
     return weights
 
 
@@ -89,17 +100,14 @@ def language_facts(lang: str) -> dict[str, Any]:
 
     Returns:
         ``isChinese``: written in Chinese characters, without blanks beside them; ``words``: what a word is. For Chinese
-        in simplified characters also ``simplified``, from traditional ones to these, and ``particle``, where 著 is 着.
+        in simplified characters also ``simplified``, from traditional ones to these.
     """
     facts: dict[str, Any] = {"isChinese": script(lang) in ("Hans", "Hant")}
     if primary(lang) == "zh" and script(lang) == "Hans":
         # Each in a line of its own, so that no two of them are taken for a word.
         characters = [chr(code) for block in _HAN for code in block]
         converted = in_one_script("\n".join(characters), lang).split("\n")
-        facts["simplified"] = {
-            a: b for a, b in zip(characters, converted, strict=True) if a != b and b != "着"
-        }
-        facts["particle"] = PARTICLE.pattern
+        facts["simplified"] = {a: b for a, b in zip(characters, converted, strict=True) if a != b}
     words = "blanks" if has_blanks(lang) else "characters"
     if primary(lang) == "fr":
         words = "clitics"

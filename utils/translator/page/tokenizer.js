@@ -27,16 +27,14 @@ const tokenizer = (() => {
   const singleBlanks = (text) => text.split(BLANKS).filter(Boolean).join(" ");
 
   // Gives texts that look the same the same characters. `isChinese` is for languages without blanks beside Chinese
-  // characters; `simplified` leads from traditional characters to simplified ones, and `particle` is where 著 is 着.
+  // characters; `simplified` leads from traditional characters to simplified ones.
   // (OpenCC, which reads the training text, also knows words in which a character becomes another one.)
   /** @param {string} text @param {Language} language */
-  const clean = (text, { isChinese, simplified, particle }) => {
+  const clean = (text, { isChinese, simplified }) => {
     const wellFormed = text.replace(/\p{Surrogate}/gu, "\ufffd").replace(new RegExp(`[${APOSTROPHES}]`, "g"), "'");
     const composed = singleBlanks(singleBlanks(wellFormed).replace(INVISIBLE, "").normalize("NFC"));
     const joined = isChinese ? composed.replace(CHINESE_BLANK, "") : composed;
-    if (!simplified || !particle) return joined;
-    const converted = [...joined].map((char) => simplified[char] ?? char).join("");
-    return converted.replace(new RegExp(particle, "gu"), "着");
+    return simplified ? [...joined].map((char) => simplified[char] ?? char).join("") : joined;
   };
 
   // -- words

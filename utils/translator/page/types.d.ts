@@ -9,7 +9,6 @@ interface Language {
   /** From traditional characters to simplified ones. */
   simplified?: Record<string, string>;
   /** An expression for where 著 is 着. */
-  particle?: string;
   firstLetters?: string;
 }
 

@@ -8,18 +8,16 @@ import hashlib
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from io import BytesIO
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from utils.checks import refuse_text
 from utils.corpus.batches import ShuffledBatches
-from utils.corpus.pair_warnings import shortened, warnings_about
-from utils.corpus.pairs import PairFiles, check_share, choose_languages, find_files, read_rows
+from utils.corpus.pair_warnings import check_sentences, shortened, warnings_about
+from utils.corpus.pairs import check_share, choose_languages, find_file, read_rows
 from utils.corpus.splits import TEST, TRAIN, VALID, Example, examples_of, parts_of_rows
-from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
 from utils.errors import CourseError
 from utils.training import Ids
@@ -43,17 +41,17 @@ def silent(_message: str) -> None:
 
 @dataclass(frozen=True)
 class PairData:
-    """A file of pairs, or two files, and which of the pairs to train on.
+    """A file of pairs, and which of the pairs to train on.
 
     Attributes:
-        pairs: the file or the two files, as for :func:`utils.corpus.pairs.read_pairs`.
-        columns: languages of the columns or of the files, in their order.
+        pairs: the file, as for :func:`utils.corpus.pairs.read_pairs`.
+        columns: languages of the columns, in their order.
         num_test: groups of sentences for testing; by default as for :func:`utils.corpus.splits.group_split`.
         num_valid: groups for the held-out loss; by default likewise.
         max_tokens: pairs with a longer side are left out of training.
     """
 
-    pairs: PairFiles
+    pairs: str | Path
     columns: Sequence[str]
     num_test: int | None = None
     num_valid: int | None = None
@@ -103,7 +101,8 @@ class TrainingData(NamedTuple):
         valid: ids of the sources and targets for the held-out loss; None if there are none.
         test: the examples for testing.
         rows: how the rows of the file were used.
-        digests: the file or the two files, and the SHA-256 of each.
+        file: where the pairs were found.
+        sha256: of the whole file.
     """
 
     src_vocabulary: Vocabulary
@@ -112,7 +111,8 @@ class TrainingData(NamedTuple):
     valid: tuple[Ids, Ids] | None
     test: list[Example]
     rows: Rows
-    digests: dict[Path, str]
+    file: Path
+    sha256: str
 
 
 class FlatIds(Sequence[list[int]]):
@@ -145,15 +145,44 @@ class FlatIds(Sequence[list[int]]):
         return self._ids[self._ends[number] : self._ends[number + 1]].tolist()
 
 
-class _Read(NamedTuple):
-    """What was read: the good rows, how many they are, the first one in the order of the file, and the bad rows."""
+class _PairFile:
+    """The good rows of a pair file as (source, target), and what is known of the others.
 
-    text: bytes
-    num_good: int
-    first: Pair
-    num_bad: int
-    first_bad: dict[int, str]
-    digests: dict[Path, str]
+    The rows lie in one array of bytes, in UTF-8: as Python strings they would take a hundred bytes more each.
+    """
+
+    def __init__(self, path: Path, columns: tuple[str, str], src: str):
+        self.path, self.columns, self.is_swapped = path, columns, src != columns[0]
+        self.first: Pair | None = None  # in the order of the columns
+        self.num_bad, self.first_bad, self.sha = 0, {}, hashlib.sha256()
+        self._text, self._ends = bytearray(), array("q", [0])
+
+    def read(self) -> Iterator[Pair]:
+        """Read the file, and give each good row when it has been kept.
+
+        Raises:
+            ValueError: as :func:`utils.corpus.pairs.read_pairs`.
+        """
+        for number, row in read_rows(self.path, self.columns, sha=self.sha):
+            if isinstance(row, str):
+                self.num_bad += 1
+                if len(self.first_bad) < 3:
+                    self.first_bad[number] = row
+                continue
+            self.first = self.first or row
+            pair = row[::-1] if self.is_swapped else row
+            self._text += "\t".join(pair).encode()  # a normalised sentence holds no tab
+            self._ends.append(len(self._text))
+            yield pair
+        check_share(self.path, len(self), self.num_bad, self.first_bad)
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def rows(self, numbers: np.ndarray) -> list[Pair]:
+        """The good rows of these numbers, counted from 0."""
+        texts = (self._text[self._ends[row] : self._ends[row + 1]] for row in numbers.tolist())
+        return [tuple(text.decode().split("\t")) for text in texts]
 
 
 def prepare(data: PairData, settings: Settings, *, batch_size: int, notify: Notify = silent) -> TrainingData:
@@ -169,89 +198,48 @@ def prepare(data: PairData, settings: Settings, *, batch_size: int, notify: Noti
         FileNotFoundError, ValueError: as :func:`utils.corpus.pairs.read_pairs` and
             :func:`utils.corpus.splits.group_split`; or no pair is short enough to train or validate on.
     """
-    read = _read(data, settings, notify)
-    parts = parts_of_rows(
-        _pairs(read.text), num_test=data.num_test, num_valid=data.num_valid, seed=settings.seed
-    )
-    test, valid, learn_from = _choose(read.text, parts)
+    path = find_file(data.pairs)
+    notify(f"reading {path}")
+    columns, src, _ = choose_languages(data.columns, settings.src, settings.tgt)
+    file = _PairFile(path, columns, src)
+    parts = parts_of_rows(file.read(), num_test=data.num_test, num_valid=data.num_valid, seed=settings.seed)
+    test, valid = (file.rows(np.flatnonzero(parts == part)) for part in (TEST, VALID))
+    train = np.flatnonzero(parts == TRAIN)
     if data.num_test is None or data.num_valid is None:
         notify(f"holding out {len(test)} pairs to test on and {len(valid)} to validate on")
-    show_pairs(data.columns, read.first, (settings.src, settings.tgt), learn_from, notify)
+    learn_from = file.rows(train[:: len(train) // LEARNED_FROM + 1])
+    show_pairs(data.columns, file.first, (settings.src, settings.tgt), learn_from, notify)
     learn_from = [pair for pair in learn_from if max(map(len, pair)) <= MAX_LEARNED]
     if not learn_from:
         raise CourseError(f"no pair to train on has at most {MAX_LEARNED} characters on both sides")
     notify(f"learning the vocabularies from {len(learn_from)} pairs")
-    src, tgt = (Vocabulary.bpe(side, settings.vocabulary_size) for side in zip(*learn_from, strict=True))
-    valid_ids = encode_pairs(valid, src, tgt, max_tokens=data.max_tokens)
+    vocabularies = [Vocabulary.bpe(side, settings.vocabulary_size) for side in zip(*learn_from, strict=True)]
+    valid_ids = encode_pairs(valid, *vocabularies, max_tokens=data.max_tokens)
     if valid and not valid_ids[0]:
         raise CourseError(f"no pair to validate on has at most {data.max_tokens} tokens on both sides")
-    sides = _flat_ids(_train_pairs(read.text, parts), src, tgt, max_tokens=data.max_tokens)
+    sides = _flat_ids(file, train, vocabularies, max_tokens=data.max_tokens)
     num_train = len(sides[0])
     if not num_train:
         raise CourseError(f"no pair to train on has at most {data.max_tokens} tokens on both sides")
-    num_left_out = int((parts == TRAIN).sum()) - num_train
     return TrainingData(
-        src,
-        tgt,
+        *vocabularies,
         ShuffledBatches(*sides, batch_size=batch_size),
         valid_ids if valid else None,
         examples_of(test),
-        Rows(read.num_good, read.num_bad, read.first_bad, num_train, num_left_out),
-        read.digests,
+        Rows(len(file), file.num_bad, file.first_bad, num_train, len(train) - num_train),
+        path,
+        file.sha.hexdigest(),
     )
 
 
-def _read(data: PairData, settings: Settings, notify: Notify) -> _Read:
-    """The rows of the file or files, normalised, as (source, target) in one text: a Python string takes 50 bytes more.
-
-    Raises:
-        FileNotFoundError, ValueError: as :func:`utils.corpus.pairs.read_pairs`.
-    """
-    files = find_files(data.pairs)
-    notify(f"reading {' and '.join(map(str, files))}")
-    columns, src, _ = choose_languages(data.columns, settings.src, settings.tgt)
-    hashes = [hashlib.sha256() for _ in files]
-    text, first, first_bad = BytesIO(), None, {}
-    num_good = num_bad = 0
-    for number, row in read_rows(files, columns, hashes=hashes):
-        if isinstance(row, str):
-            num_bad += 1
-            if len(first_bad) < 3:
-                first_bad[number] = row
-        else:
-            num_good += 1
-            first = first or row
-            text.write("\t".join(row if src == columns[0] else row[::-1]).encode() + b"\n")
-    check_share(files, num_good, num_bad, first_bad)
-    digests = {path: sha.hexdigest() for path, sha in zip(files, hashes, strict=True)}
-    return _Read(text.getvalue(), num_good, first, num_bad, first_bad, digests)
-
-
-def _pairs(text: bytes) -> Iterator[Pair]:
-    """The rows as (source, target); a normalised sentence holds no tab and no line end."""
-    for line in BytesIO(text):
-        source, target = line.decode().removesuffix("\n").split("\t")
-        yield source, target
-
-
-def _train_pairs(text: bytes, parts: np.ndarray) -> Iterator[Pair]:
-    return (pair for pair, part in zip(_pairs(text), parts, strict=True) if part == TRAIN)
-
-
-def _choose(text: bytes, parts: np.ndarray) -> tuple[list[Pair], list[Pair], list[Pair]]:
-    """The rows to test on, to validate on, and to learn the vocabularies from."""
-    held_out = [(pair, part) for pair, part in zip(_pairs(text), parts, strict=True) if part != TRAIN]
-    test, valid = ([pair for pair, part in held_out if part == wanted] for wanted in (TEST, VALID))
-    every = int((parts == TRAIN).sum()) // LEARNED_FROM + 1
-    return test, valid, list(islice(_train_pairs(text, parts), 0, None, every))
-
-
 def _flat_ids(
-    pairs: Iterator[Pair], src: Vocabulary, tgt: Vocabulary, *, max_tokens: int
+    file: _PairFile, numbers: np.ndarray, vocabularies: Sequence[Vocabulary], *, max_tokens: int
 ) -> tuple[FlatIds, FlatIds]:
-    """The ids of the pairs that are short enough: the sources, and the targets."""
+    """The ids of the rows of these numbers that are short enough: the sources, and the targets."""
+    src, tgt = vocabularies
     sides = FlatIds(len(src)), FlatIds(len(tgt))
-    while some := list(islice(pairs, _AT_ONCE)):
+    for start in range(0, len(numbers), _AT_ONCE):
+        some = file.rows(numbers[start : start + _AT_ONCE])
         for flat, sentences in zip(sides, encode_pairs(some, src, tgt, max_tokens=max_tokens), strict=True):
             for ids in sentences:
                 flat.append(ids)
@@ -273,11 +261,15 @@ def show_pairs(
         languages: source and target.
         pairs: of the file, in the order of ``languages``.
         notify: gets each message.
+
+    Raises:
+        ValueError: a column of a language that holds no sentences.
     """
     refuse_text(columns=columns, pairs=pairs)
     notify("  " + "  ".join(f"column {n} is {columns[n - 1]}: {shortened(first[n - 1], 60)}" for n in (1, 2)))
     examples = pairs[:: len(pairs) // 1000 + 1]
     for source, target in examples[:: len(examples) // 3 or 1][:3]:
         notify(f"  {languages[0]}: {shortened(source, 60)}  {languages[1]}: {shortened(target, 60)}")
-    for warning in warnings_about(languages, first, examples):
+    check_sentences(languages, examples)
+    for warning in warnings_about(languages, examples):
         notify(f"warning: {warning}")

@@ -17,7 +17,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from utils.corpus.batches import Batch
 from utils.errors import CourseError
-from utils.translator.devices import CPU
+from utils.translator.devices import CPU, number_of_torchrun
 
 #: The loss of a model on a batch.
 Loss = Callable[[nn.Module, Batch], Tensor]
@@ -92,19 +92,42 @@ class _LossOf(nn.Module):
 
 @contextmanager
 def processes_of_torchrun(device: torch.device) -> Iterator[Processes]:
-    """The processes that ``torchrun`` started, connected within the block; without ``torchrun``, this one alone."""
-    if "WORLD_SIZE" not in os.environ:
+    """The processes that ``torchrun`` started, connected within the block; without ``torchrun``, this one alone.
+
+    Raises:
+        ValueError: a device on which only one process trains, or variables that are not those of ``torchrun``.
+    """
+    if number_of_torchrun("WORLD_SIZE", least=1) == 1:  # also where something else has left the variables
         yield Processes(device=device)
         return
     if device.type not in ("cpu", "cuda"):
         raise CourseError(f"several processes train on cpu or cuda, not on {device.type}: start one")
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    store, rank, world = next(distributed.rendezvous("env://"))
-    if world == int(os.environ.get("LOCAL_WORLD_SIZE", 0)):  # all know how often torchrun has started them
-        store = distributed.PrefixStore(os.environ["TORCHELASTIC_RESTART_COUNT"], store)
+    store, rank, world = _meet()
+    if world == number_of_torchrun("LOCAL_WORLD_SIZE"):  # all know how often torchrun has started them
+        store = distributed.PrefixStore(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"), store)
     distributed.init_process_group(store=store, rank=rank, world_size=world, timeout=timedelta(days=1))
     try:
         yield Processes(rank, world, device)
     finally:
         distributed.destroy_process_group()
+
+
+def _meet() -> tuple[distributed.Store, int, int]:
+    """What the processes of this training share, the number of this one, and how many they are.
+
+    Raises:
+        ValueError: the variables of ``torchrun`` are not complete, or lead to nobody.
+    """
+    names = ("WORLD_SIZE", "RANK", "MASTER_ADDR", "MASTER_PORT")
+    remedy = f"start the command with torchrun, or unset {', '.join(names)} to train in one process"
+    if missing := [name for name in names if name not in os.environ]:
+        raise CourseError(f"WORLD_SIZE is {os.environ['WORLD_SIZE']}, but {missing[0]} is not set: {remedy}")
+    try:
+        return next(distributed.rendezvous("env://"))
+    except (ValueError, distributed.DistError) as error:
+        first = str(error).splitlines()[0]
+        raise CourseError(
+            f"the other processes of this training cannot be reached ({first}): {remedy}"
+        ) from error

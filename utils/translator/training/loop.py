@@ -20,13 +20,14 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from utils.checks import check_positive
 from utils.corpus.batches import Batch, ShuffledBatches
 from utils.corpus.batches import batches as in_batches
 from utils.corpus.whole_files import write_whole
-from utils.errors import CourseError
+from utils.errors import CourseError, check_weights
 from utils.fast_training import fast_loss
 from utils.seq2seq import EncoderDecoder
-from utils.training import History, Ids, check_positive, seeded, training_steps
+from utils.training import History, Ids, seeded, training_steps
 from utils.translator.training.distributed import ALONE, Processes
 
 #: The state of a training: the states of the model and of the optimizer, the history, and the best weights so far.
@@ -223,7 +224,12 @@ def save_state(folder: Path, state: State) -> None:
 
 
 def load_state(folder: Path) -> State:
-    """The state that :func:`save_state` wrote, without running any code of it; ValueError if the file is damaged."""
+    """The state that :func:`save_state` wrote, without running any code of it.
+
+    Raises:
+        ValueError: the file is damaged.
+        FloatingPointError: a weight that is not a finite number.
+    """
     try:
         state = torch.load(folder / STATE, map_location="cpu", weights_only=True)
     except (RuntimeError, EOFError, pickle.UnpicklingError):
@@ -232,6 +238,7 @@ def load_state(folder: Path) -> State:
         raise CourseError(
             f"{folder / STATE} is damaged, or no state of a training: remove it and train again"
         )
+    check_weights(state["model"], f"{folder / STATE}")
     return state
 
 

@@ -1,1 +1,1 @@
-"""A trained translator is used: translations, links between words, scores, heat maps."""
+"""A trained translator is used: translations and scores."""

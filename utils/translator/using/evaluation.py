@@ -1,6 +1,6 @@
-"""Measure a trained run on sentences that it was not trained on, and compare two runs.
+"""Measure a trained run on sentences that it was not trained on.
 
-The measures are in ``utils.metrics``, the commands ``evaluate`` and ``compare`` in ``commands.evaluate``.
+The measures are in ``utils.metrics``, the command ``evaluate`` in ``commands.evaluate``.
 Explained in book/your_translator.
 """
 
@@ -12,21 +12,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
+from utils.checks import check_list
 from utils.corpus.languages import name, primary
 from utils.corpus.pairs import choose_languages, normalise, read_pairs, tokenise
 from utils.corpus.splits import Example, examples_of
 from utils.corpus.whole_files import write_whole
 from utils.errors import CourseError
-from utils.metrics import (
-    Bucket,
-    Difference,
-    Score,
-    bleu,
-    bleu_by_length,
-    bleu_tokenizer,
-    chrf,
-    paired_bootstrap,
-)
+from utils.metrics import Bucket, Score, bleu, bleu_by_length, bleu_tokenizer, chrf
 from utils.translator.options import GREEDY, Search
 from utils.translator.runs import EVALUATION, Run, digest
 from utils.translator.training.data import Notify, show_pairs, silent
@@ -63,8 +55,8 @@ class Evaluation(NamedTuple):
     examples: list[tuple[str, str, tuple[str, ...]]]
     of: dict[str, str | float]
 
-    def to_json(self) -> str:
-        """The evaluation as a JSON object."""
+    def save(self, folder: str | Path) -> None:
+        """Write the evaluation into the folder of its run, as ``evaluation.json``."""
         buckets = [
             {
                 "low": bucket.low,
@@ -87,11 +79,7 @@ class Evaluation(NamedTuple):
                 for source, text, references in self.examples
             ],
         }
-        return json.dumps(result, ensure_ascii=False, indent=1)
-
-    def save(self, folder: str | Path) -> None:
-        """Write the evaluation into the folder of its run, as ``evaluation.json``."""
-        write_whole(Path(folder) / EVALUATION, self.to_json().encode())
+        write_whole(Path(folder) / EVALUATION, json.dumps(result, ensure_ascii=False, indent=1))
 
 
 def digests(run: Run, test: Sequence[Example]) -> dict[str, str]:
@@ -131,6 +119,7 @@ def evaluate_run(run: Run, search: Search = GREEDY, *, test: Sequence[Example] |
     Raises:
         ValueError: no test sentences, or as for :func:`utils.translator.using.translating.translate_sentences`.
     """
+    check_list(test=test)
     test = run.test if test is None else test
     if not test:
         raise CourseError("the run has no test sentences: name a file of pairs with --on")
@@ -171,40 +160,6 @@ def stored_evaluation(folder: str | Path, run: Run) -> dict | None:
     if measured != digests(run, run.test):
         raise CourseError(f"{path} belongs to another run: run evaluate again")
     return evaluation
-
-
-def compare_runs(
-    first: Run, second: Run, search: Search = GREEDY, *, test: Sequence[Example] | None = None
-) -> tuple[int, Difference, Difference]:
-    """Translate the same sentences with two runs, and test whether one is better.
-
-    Args:
-        search: by default greedy search.
-        test: the sentences; None for the test sentences of the runs.
-
-    Returns:
-        The number of sentences, and BLEU and chrF of both with the probability that their difference is chance.
-
-    Raises:
-        ValueError: runs for other languages, no sentences, or without ``test`` runs with other test sentences.
-    """
-    languages = [(run.settings.src, run.settings.tgt) for run in (first, second)]
-    if languages[0] != languages[1]:
-        pairs = " and ".join(f"{src}-{tgt}" for src, tgt in languages)
-        raise CourseError(f"both runs must translate between the same languages, got {pairs}")
-    if test is None and first.test != second.test:
-        raise CourseError(
-            "the runs have other test sentences: name a file of pairs with --on that neither was trained on"
-        )
-    test = first.test if test is None else test
-    if not test:
-        raise CourseError("the runs have no test sentences: name a file of pairs with --on")
-    sources, references = [example.source for example in test], [example.references for example in test]
-    systems = [
-        [translation.text for translation in translate_sentences(run, sources, search)]
-        for run in (first, second)
-    ]
-    return len(test), *paired_bootstrap(*systems, references, lang=first.settings.tgt)
 
 
 def tokenizer_note(lang: str) -> str | None:

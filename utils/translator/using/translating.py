@@ -12,10 +12,9 @@ from typing import NamedTuple
 from jaxtyping import Float
 from torch import Tensor, tensor
 
-from utils.attention import check_count
+from utils.checks import check_count, check_list, refuse_text
 from utils.corpus.batches import pad_ids
 from utils.corpus.pairs import MAX_CHARACTERS, normalise, tokenise
-from utils.corpus.text_files import refuse_text
 from utils.errors import CourseError
 from utils.search import Hypothesis, beam_search
 from utils.translator.options import GREEDY, Search
@@ -44,26 +43,26 @@ class Translation(NamedTuple):
     score: float = 0.0
 
 
-#: Largest number of subwords in a sentence to translate or align: the weights grow with the product of two lengths.
+#: Largest number of subwords in a sentence to translate: the weights grow with the product of two lengths.
 MAX_TOKENS = 1000
 #: Largest number of attention weights in a batch of a search: sentences, hypotheses, steps and subwords multiplied.
 MAX_WEIGHTS = 2**26
 
 
-def check_sizes(texts: Sequence[str], ids: Sequence[Sequence[int]] | None = None) -> None:
+def check_sizes(sentences: Sequence[str], ids: Sequence[Sequence[int]] | None = None) -> None:
     """Raise an error for a sentence that would fill the memory: before it is cut into tokens, and with its tokens.
 
     Args:
-        texts: sentences, of at most ``MAX_CHARACTERS`` characters.
+        sentences: texts, of at most ``MAX_CHARACTERS`` characters.
         ids: their tokens, at most ``MAX_TOKENS`` each.
 
     Raises:
         ValueError: with the length and the first words of the first sentence that is too long; or a text in place of
             sentences.
     """
-    refuse_text(sentences=texts)
+    check_list(sentences=sentences, ids=ids)
     unit, limit = ("characters", MAX_CHARACTERS) if ids is None else ("tokens", MAX_TOKENS)
-    for text, parts in zip(texts, texts if ids is None else ids, strict=True):
+    for text, parts in zip(sentences, sentences if ids is None else ids, strict=True):
         if len(parts) > limit:
             raise CourseError(
                 f"a sentence has {len(parts)} {unit}, the limit is {limit}: split {text[:40]!r}…"
@@ -72,7 +71,7 @@ def check_sizes(texts: Sequence[str], ids: Sequence[Sequence[int]] | None = None
 
 def source_ids(run: Run, sentences: Sequence[str]) -> list[list[int]]:
     """The token ids of plain text, which is normalised first and, for a vocabulary of words, cut into words."""
-    refuse_text(sentences=sentences)
+    check_list(sentences=sentences)
     lang = run.settings.src
     texts = [normalise(sentence, lang) for sentence in sentences]
     if run.src_vocabulary.of_words:
@@ -81,7 +80,12 @@ def source_ids(run: Run, sentences: Sequence[str]) -> list[list[int]]:
 
 
 def translate_sentences(
-    run: Run, sentences: Sequence[str], search: Search = GREEDY, *, batch_size: int = 64
+    run: Run,
+    sentences: Sequence[str],
+    search: Search = GREEDY,
+    *,
+    batch_size: int = 64,
+    keep_weights: bool = True,
 ) -> list[Translation]:
     """Translate text, in batches of sentences of similar length.
 
@@ -93,6 +97,7 @@ def translate_sentences(
         sentences: plain text; the translation of a sentence that is empty after normalisation is empty.
         search: by default greedy search.
         batch_size: sentences per batch.
+        keep_weights: if False, the translations come without their attention weights, which take the most memory.
 
     Returns:
         One translation per sentence, in the same order; no translation has a line break.
@@ -101,57 +106,33 @@ def translate_sentences(
         ValueError: a sentence of more than ``MAX_CHARACTERS`` characters or ``MAX_TOKENS`` subwords, a text in place of
             sentences, or a batch size below 1.
     """
-    return [best[0] for best in n_best(run, sentences, search, batch_size=batch_size)]
+    check_count(1, batch_size=batch_size)
+    check_sizes(sentences)
+    device = next(run.model.parameters()).device
+    ids = source_ids(run, sentences)
+    check_sizes(sentences, ids)
+    translations = [Translation("", [], [], None, True)] * len(ids)
+    for batch, max_len in _batches(ids, batch_size, search.beam):
+        src = [ids[row] for row in batch]
+        padded, src_lens = pad_ids(src).to(device), tensor([len(row_ids) for row_ids in src], device=device)
+        found = beam_search(run.model, padded, src_lens, max_len=max_len, **asdict(search))
+        for row, row_ids, (best, *_) in zip(batch, src, found, strict=True):
+            src_tokens = run.src_vocabulary.tokens(row_ids)
+            translations[row] = _translation(run, src_tokens, best, keep_weights=keep_weights)
+    return translations
 
 
-def translate_lines(
-    run: Run, lines: Iterable[str], search: Search = GREEDY, *, keep_weights: bool = False
-) -> Iterator[tuple[str, list[Translation]]]:
-    """Translate a stream of lines: each line with its translations, the best first, in the order of the lines.
+def translate_lines(run: Run, lines: Iterable[str], search: Search = GREEDY) -> Iterator[Translation]:
+    """Translate a stream of lines, in their order and without attention weights.
 
-    Lines are read only as they are needed, a few hundred at a time. Arguments as for :func:`n_best`.
+    Lines are read only as they are needed, a few hundred at a time. Arguments as for :func:`translate_sentences`.
 
     Raises:
         ValueError: as :func:`translate_sentences`.
     """
     refuse_text(lines=lines)
     for batch in in_batches(lines):
-        yield from zip(batch, n_best(run, batch, search, keep_weights=keep_weights), strict=True)
-
-
-def n_best(
-    run: Run,
-    sentences: Sequence[str],
-    search: Search,
-    *,
-    batch_size: int = 64,
-    keep_weights: bool = True,
-) -> list[list[Translation]]:
-    """The ``beam`` best translations of each sentence, in the order of :func:`utils.search.beam_search`.
-
-    Their tokens all differ. The text of two may be the same, since subwords can spell a word in several ways.
-    Arguments as for :func:`translate_sentences`.
-
-    Args:
-        keep_weights: if False, the translations come without their attention weights, which take the most memory.
-    """
-    check_count(1, batch_size=batch_size)
-    check_sizes(sentences)
-    device = next(run.model.parameters()).device
-    ids = source_ids(run, sentences)
-    check_sizes(sentences, ids)
-    translations = [[Translation("", [], [], None, True)]] * len(ids)
-    for batch, max_len in _batches(ids, batch_size, search.beam):
-        src = [ids[row] for row in batch]
-        padded, src_lens = pad_ids(src).to(device), tensor([len(row_ids) for row_ids in src], device=device)
-        best = beam_search(run.model, padded, src_lens, max_len=max_len, **asdict(search))
-        for row, row_ids, hypotheses in zip(batch, src, best, strict=True):
-            src_tokens = run.src_vocabulary.tokens(row_ids)
-            translations[row] = [
-                _translation(run, src_tokens, hypothesis, keep_weights=keep_weights)
-                for hypothesis in hypotheses
-            ]
-    return translations
+        yield from translate_sentences(run, batch, search, keep_weights=False)
 
 
 def _batches(ids: Sequence[Sequence[int]], batch_size: int, beam: int) -> Iterator[tuple[list[int], int]]:

@@ -75,6 +75,34 @@ def test_what_does_not_fit_is_refused(message: str, make: Callable) -> None:
         make()
 
 
+@pytest.mark.parametrize(
+    ("message", "links"),
+    [
+        ("links must hold at least one gold link, got none", []),
+        (r"gold link \(1, 3\) does not fit 2 target and 3 source words", [(0, 0), (3, 1)]),
+        (r"gold link \(-1, 0\) does not fit", [(0, -1)]),
+    ],
+)
+def test_during_training_refuses_links_that_are_not_there(message: str, links: list) -> None:
+    with pytest.raises(ValueError, match=message):
+        Alignment.during_training(
+            lambda step: WEIGHTS,
+            [0],
+            source=SHORT,
+            target=["voiture", "rouge"],
+            links=links,
+            first_step=0,
+            word="rouge",
+            name="f",
+            invite="",
+        )
+
+
+def test_the_value_to_compare_with_may_have_a_rounding_error() -> None:
+    figure = small(lambda t: {"weights": WEIGHTS}, {"t": [0.1, 0.3]}, gold=(), compare=("t", 0.1 + 0.2))
+    assert figure.options["compare"] == ("t", 0.3)
+
+
 def test_during_training_counts_the_weight_on_gold_links() -> None:
     kept = {0: [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], 7: [[0.75, 0.0, 0.25], [0.25, 0.0, 0.75]]}
     figure = Alignment.during_training(

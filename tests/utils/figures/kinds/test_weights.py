@@ -92,7 +92,11 @@ def test_a_lost_word_says_where_it_was_lost() -> None:
 @pytest.mark.parametrize(
     ("message", "make"),
     [
-        ("edge must name an axis, got 'm'", lambda: small(edge="m")),
+        ("edge must name an axis of whole numbers from 0 to 5, got 'm'", lambda: small(edge="m")),
+        ("from 0 to 4, got 'n'",
+         lambda: Weights(lambda n: {"weights": EQUAL}, {"n": [3, 5]}, edge="n", **FIVE_BY_FOUR)),
+        ("from 0 to 4, got 'n'",
+         lambda: Weights(lambda n: {"weights": EQUAL}, {"n": [2.5]}, edge="n", **FIVE_BY_FOUR)),
         (r"'written' of shape \(2,\), got None", lambda: small(labels={"written": ["one"]})),
         ("2 rows of 2 squares are not 5 keys", lambda: small(squares=(2, 2))),
         (r"'image' of shape \(1, 5, 3\), got None", lambda: small(squares=(1, 5))),

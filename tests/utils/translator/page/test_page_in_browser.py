@@ -30,7 +30,7 @@ BEAM = "#result[data-beam='5']"
 def run_of_words() -> Run:
     """Two layers of the paper's unit, untrained, which repeat themselves up to the length limit."""
     words = Vocabulary.words([["le", "chat", "dort", "."], ["tu", "vois", "l'", "homme", "!"]])
-    model = random_model(len(words), cell="context", num_layers=2)
+    model = random_model(len(words), cell="gated", num_layers=2)
     model.decoder.output.bias.data[2] -= 100
     return Run(Settings("fr", "en"), model, words, words, [Example("Le chat dort.", ("x",))])
 

@@ -17,7 +17,7 @@ TEXTS = [
     "我们喜欢你。",
     "我们不喜欢他们。",
 ]
-BOTH_CELLS = pytest.mark.parametrize("cell", ["gru", "context"])
+BOTH_CELLS = pytest.mark.parametrize("cell", ["gru", "gated"])
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """From a pair file to a training: the same split and ids as from lists, read once and kept in flat arrays."""
 
 import pickle
+from dataclasses import replace
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
@@ -29,16 +30,31 @@ def test_file_gives_the_split_and_ids_of_lists(tmp_path):
     assert (list(prepared.batches.src_ids), list(prepared.batches.tgt_ids)) == ids
 
 
-def test_files_are_hashed_while_they_are_read(tmp_path):
+def test_the_file_is_hashed_while_it_is_read(tmp_path):
     pairs = write_pairs(tmp_path / "pairs.txt")
-    one = prepare(PairData(pairs, COLUMNS), SETTINGS, batch_size=32)
-    assert one.digests == {pairs: sha256(pairs.read_bytes()).hexdigest()}
-    files = [tmp_path / "a.en", tmp_path / "b.fr"]
-    for path, side in zip(files, zip(*(line.split("\t") for line in pair_lines()), strict=True), strict=True):
-        path.write_text("\r\n".join(side), encoding="utf-8-sig")
-    two = prepare(PairData(files, COLUMNS), SETTINGS, batch_size=32)
-    assert two.digests == {path: sha256(path.read_bytes()).hexdigest() for path in files}
+    pairs.write_bytes(b"\xef\xbb\xbf" + pairs.read_bytes() + b"alone\n")
+    prepared = prepare(PairData(pairs, COLUMNS), SETTINGS, batch_size=32)
+    assert (prepared.file, prepared.sha256) == (pairs, sha256(pairs.read_bytes()).hexdigest())
+
+
+def test_columns_may_be_in_the_other_order(tmp_path):
+    """The same sentences with their columns exchanged give the same training, and the first row is told as it is."""
+    data, told = tiny_data(tmp_path), []
+    one = prepare(data, SETTINGS, batch_size=32)
+    rows = [line.split("\t") for line in pair_lines()]
+    swapped = tmp_path / "swapped.txt"
+    swapped.write_text("".join(f"{second}\t{first}\n" for first, second in rows), encoding="utf-8")
+    data = replace(data, pairs=swapped, columns=("fr", "en"))
+    two = prepare(data, SETTINGS, batch_size=32, notify=told.append)
     assert list(two.batches.tgt_ids) == list(one.batches.tgt_ids)
+    assert told[1] == f"  column 1 is fr: {rows[0][1]}  column 2 is en: {rows[0][0]}"
+
+
+def test_a_column_of_numbers_is_refused(tmp_path):
+    pairs = tmp_path / "pairs.txt"
+    pairs.write_text("".join(f"{row}\t{line}\n" for row, line in enumerate(pair_lines())), encoding="utf-8")
+    with pytest.raises(ValueError, match="100% of the en column are no sentences but cells such as"):
+        prepare(PairData(pairs, COLUMNS), SETTINGS, batch_size=32)
 
 
 @pytest.mark.parametrize(("size", "num_bytes"), [(2**16, 2), (2**16 + 1, 4)])

@@ -14,6 +14,7 @@ from torch.distributed import TCPStore
 
 from utils.corpus.batches import ShuffledBatches, make_batch
 from utils.corpus.vocabulary import Vocabulary
+from utils.errors import CourseError
 from utils.fast_training import fast_loss
 from utils.training import batch_loss
 from utils.translator.devices import CPU
@@ -133,6 +134,40 @@ def test_apple_gpus_train_in_one_process(monkeypatch):
 
 
 # torchrun
+
+
+@pytest.mark.parametrize("left", [{"WORLD_SIZE": "1"}, {"RANK": "3", "LOCAL_RANK": "3"}, {"WORLD_SIZE": ""}])
+def test_variables_that_were_left_are_one_process(monkeypatch, left):
+    for name, value in left.items():
+        monkeypatch.setenv(name, value)
+    with processes_of_torchrun(CPU) as processes:
+        assert processes == Processes()
+
+
+@pytest.mark.parametrize(
+    ("left", "message"),
+    [
+        (
+            {"WORLD_SIZE": "2"},
+            "WORLD_SIZE is 2, but RANK is not set: start the command with torchrun, or unset",
+        ),
+        ({"WORLD_SIZE": "2", "RANK": "0", "MASTER_ADDR": "localhost"}, "but MASTER_PORT is not set"),
+        (
+            {"WORLD_SIZE": "two"},
+            "WORLD_SIZE must be a whole number of at least 1, .* got 'two': unset WORLD_SIZE",
+        ),
+        ({"WORLD_SIZE": "0"}, "got '0'"),
+        (
+            {"WORLD_SIZE": "2", "RANK": "0", "MASTER_ADDR": "localhost", "MASTER_PORT": "door"},
+            "the other processes of this training cannot be reached .*: start the command with torchrun",
+        ),
+    ],
+)
+def test_variables_that_lead_nowhere_are_named(monkeypatch, left, message):
+    for name, value in left.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(CourseError, match=message):
+        processes_of_torchrun(CPU).__enter__()
 
 
 if __name__ == "__main__":

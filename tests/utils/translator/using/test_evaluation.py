@@ -27,7 +27,7 @@ def test_an_evaluation_is_computed_and_stored(tmp_path):
     assert sum(bucket.num_sentences for bucket in result.by_length) == 7
     assert [text for _, text, _ in result.examples] == texts
     stored = json.loads((tmp_path / "evaluation.json").read_text())
-    assert stored == json.loads(result.to_json())
+    assert stored["bleu"]["value"] == result.bleu.value
     assert [entry["translation"] for entry in stored["translations"]] == texts
     assert [entry["references"] for entry in stored["translations"]] == references
     assert evaluate_run(run) == result

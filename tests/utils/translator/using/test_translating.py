@@ -8,8 +8,9 @@ import torch
 from tiny import trained_run
 
 from utils.corpus.vocabulary import EOS, Vocabulary
+from utils.search import beam_search
 from utils.translator.options import Search
-from utils.translator.using.translating import n_best, translate_sentences
+from utils.translator.using.translating import translate_lines, translate_sentences
 
 pytestmark = pytest.mark.trains
 
@@ -56,22 +57,21 @@ def test_a_vocabulary_of_words_reads_text():
     assert translation.src_tokens == ["I", "don't", "see", "Tom", "."]
 
 
-def test_n_best_translations_differ_in_order():
+def test_the_translation_is_the_best_hypothesis_with_its_weights():
     run = trained_run()
     sentences = ["They want three keys.", "", "I see two dogs."]
-    by_sentence = n_best(run, sentences, Search(beam=5))
-    assert [len(translations) for translations in by_sentence] == [5, 1, 5]
-    assert [best.text for best, *_ in by_sentence] == [
-        best.text for best in translate_sentences(run, sentences, Search(beam=5))
-    ]
-    for translations in by_sentence:
-        assert len({tuple(t.tgt_tokens) for t in translations}) == len(translations)
-        assert [t.score for t in translations] == sorted((t.score for t in translations), reverse=True)
-        assert all(
-            t.weights is None or t.weights.shape == (len(t.tgt_tokens), len(t.src_tokens))
-            for t in translations
-        )
-    without = n_best(run, sentences, Search(beam=5), keep_weights=False)
-    assert [[t._replace(weights=None) for t in translations] for translations in by_sentence] == without
-    with pytest.raises(ValueError, match="beam must be from 1 to 100, got 0"):
-        translate_sentences(run, sentences, Search(beam=0))
+    translations = translate_sentences(run, sentences, Search(beam=5))
+    for text, translation in zip(sentences, translations, strict=True):
+        if not text:
+            assert translation == ("", [], [], None, True, 0)
+            continue
+        ids = run.src_vocabulary.encode([text])
+        best, *_ = beam_search(run.model, torch.tensor(ids), torch.tensor([len(ids[0])]), beam=5, max_len=30)[
+            0
+        ]
+        assert translation.text == run.tgt_vocabulary.decode(best.tokens)
+        assert translation.score == pytest.approx(best.score())
+        torch.testing.assert_close(translation.weights, best.weights)
+        assert translation.weights.shape == (len(translation.tgt_tokens), len(translation.src_tokens))
+    without = [translation._replace(weights=None) for translation in translations]
+    assert list(translate_lines(run, iter(sentences), Search(beam=5))) == without
