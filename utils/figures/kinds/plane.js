@@ -36,7 +36,7 @@ kinds.plane = {
       shadesKey(left, bottom + 17),
       this.pullsQuery(layout, rect(left, top, right - left, bottom - top, { class: "drag plain" })),
       // Of a query the dot product and the cosine know the way from the origin.
-      group({}, scorer.form !== "additive" && line(x, y, ...asked, { class: "query ray" })),
+      group({}, ["dot", "cosine"].includes(scorer.form) && line(x, y, ...asked, { class: "query ray" })),
       this.keys(figure, layout),
       this.query(layout),
       listed && this.list(figure, layout),
