@@ -4,6 +4,7 @@ pandas also shows tables, but how it writes a number or a column changes from re
 Explained in book/explorables.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from html import escape
 from numbers import Real
@@ -97,7 +98,7 @@ def _written(entry: object, how: str) -> str:
     if isinstance(entry, bool) or not isinstance(entry, float):
         return str(entry)
     written = format(entry, how)
-    if entry and not any(digit in written for digit in "123456789"):
+    if entry and math.isfinite(entry) and not any(digit in written for digit in "123456789"):
         digits, _, power = f"{entry:.0e}".partition("e")
         return f"{digits}e{int(power)}"
     return written

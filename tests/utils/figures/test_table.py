@@ -22,8 +22,8 @@ def test_numbers_are_right_aligned_and_words_left():
 
 
 def test_a_small_number_does_not_look_like_zero():
-    table = Table({"a": [3e-7], "b": [-4.4e-12], "c": [0.0], "d": [0.004]}, ["error"])
-    assert [line.split()[1] for line in repr(table).splitlines()[1:]] == ["3e-7", "-4e-12", "0.00", "4e-3"]
+    table = Table({"a": [3e-7], "b": [-4.4e-12], "c": [0.0], "d": [0.004], "e": [float("nan")]}, ["error"])
+    assert [line.split()[1] for line in repr(table).splitlines()[1:]] == ["3e-7", "-4e-12", "0.00", "4e-3", "nan"]
 
 
 def test_rows_may_be_tensors_or_single_entries():
