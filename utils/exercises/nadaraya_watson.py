@@ -31,7 +31,9 @@ _GAUSSIAN = "The Gaussian is exp(−u²/2)."
     mistakes={
         "each word counts the same | Use the weights.": lambda w, v: v.mean(dim=0),
         "the vectors are added without their weights | Use the weights.": lambda w, v: v.sum(dim=0),
-        "the sum is divided by the number of words | The weights already sum to 1.": lambda w, v: w @ v / len(w),
+        "the sum is divided by the number of words | The weights already sum to 1.": lambda w, v: (
+            w @ v / len(w)
+        ),
         "only the word with the largest weight counts | Every word counts as much as its weight.": (
             lambda w, v: v[w.argmax()]
         ),

@@ -12,7 +12,12 @@ from torch import Tensor
 from utils.figures.figure import Figure
 
 #: The scores that the page can compute, and the matrices of each.
-FORMS = {"distance": ("w_q", "w_k"), "dot": ("w_q", "w_k"), "cosine": ("w_q", "w_k"), "additive": ("w_q", "w_k", "w_v")}
+FORMS = {
+    "distance": ("w_q", "w_k"),
+    "dot": ("w_q", "w_k"),
+    "cosine": ("w_q", "w_k"),
+    "additive": ("w_q", "w_k", "w_v"),
+}
 
 
 class Plane(Figure):
