@@ -22,7 +22,6 @@ EXEMPT = {
     "long_sequences",
     "masked_softmax",
     "measuring",
-    "nadaraya_watson",
     "positions",
     "real_network",
     "sentence_length",

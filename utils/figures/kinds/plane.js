@@ -50,7 +50,7 @@ kinds.plane = (() => {
       shadesKey(left, bottom + 17),
       pullsQuery(layout, rect(left, top, right - left, bottom - top, { class: "drag plain" })),
       // Of a query the dot product and the cosine know the way from the origin.
-      group({}, scorer.form !== "additive" && line(x, y, asked[0], asked[1], { class: "query ray" })),
+      group({}, ["dot", "cosine"].includes(scorer.form) && line(x, y, asked[0], asked[1], { class: "query ray" })),
       drawKeys(figure, layout),
       drawQuery(layout),
       listed && drawList(figure, layout),

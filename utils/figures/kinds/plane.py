@@ -11,8 +11,13 @@ from torch import Tensor
 
 from utils.figures.figure import Figure
 
-#: The scores that the page can compute, and the trained matrices of each.
-FORMS = {"dot": ("w_q", "w_k"), "cosine": ("w_q", "w_k"), "additive": ("w_q", "w_k", "w_v")}
+#: The scores that the page can compute, and the matrices of each.
+FORMS = {
+    "distance": ("w_q", "w_k"),
+    "dot": ("w_q", "w_k"),
+    "cosine": ("w_q", "w_k"),
+    "additive": ("w_q", "w_k", "w_v"),
+}
 
 
 class Plane(Figure):
@@ -24,9 +29,10 @@ class Plane(Figure):
     and ``weights``.
 
     Args:
-        scorers: the values of the axis ``score``. Each is a mapping of ``form``, one of :data:`FORMS`, and its trained
-            matrices as lists or tensors, of shapes (h, d) and ``w_v`` (h,); ``scale`` multiplies a dot or cosine score,
-            and with ``one`` each point is followed by a constant 1.
+        scorers: the values of the axis ``score``. Each is a mapping of ``form``, one of :data:`FORMS`, and its
+            matrices as lists or tensors, of shapes (h, d) and ``w_v`` (h,); ``scale`` multiplies a score that is not
+            additive, and with ``one`` each point is followed by a constant 1. The form ``distance`` is the score of a
+            Gaussian kernel, minus half the squared distance.
         points: places of the keys, (keys, 2).
         keys: their labels.
         query: the place of the query when the figure opens, (2,).

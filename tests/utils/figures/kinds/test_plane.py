@@ -10,7 +10,7 @@ from utils.attention import additive_scores
 from utils.figures import Plane
 from utils.figures.still import Stage
 
-SCORES = ("dot", "cosine", "additive")
+SCORES = ("distance", "dot", "cosine", "additive")
 every_score = pytest.mark.parametrize("name", SCORES)
 
 
@@ -22,6 +22,8 @@ def score(figure: Plane, name: str, query, keys) -> torch.Tensor:
         query, keys = (torch.nn.functional.pad(x, (0, 1), value=1.0) for x in (query, keys))
     w_q, w_k = (torch.tensor(scorer[matrix], dtype=torch.float64) for matrix in ("w_q", "w_k"))
     q, k = query @ w_q.T, keys @ w_k.T
+    if scorer["form"] == "distance":
+        return -0.5 * scorer["scale"] * torch.cdist(q, k)[0] ** 2
     if scorer["form"] == "dot":
         return scorer["scale"] * (q @ k.T)[0]
     if scorer["form"] == "cosine":
