@@ -20,7 +20,6 @@ EXEMPT = {
     "gpt",
     "inside_heads",
     "long_sequences",
-    "masked_softmax",
     "measuring",
     "positions",
     "real_network",
