@@ -226,6 +226,7 @@ def plane(name: str = "plane") -> Plane:
     draw = torch.Generator().manual_seed(0)
     return Plane(
         {
+            "distance": {"form": "distance", "w_q": torch.eye(2), "w_k": torch.eye(2), "scale": 0.7},
             "dot": {"form": "dot", "w_q": torch.eye(2), "w_k": torch.eye(2), "scale": 1.5},
             "cosine": {"form": "cosine", "w_q": torch.eye(2), "w_k": torch.eye(2), "scale": 4, "one": False},
             "additive": {

@@ -36,7 +36,8 @@ kinds.plane = {
       shadesKey(left, bottom + 17),
       this.pullsQuery(layout, rect(left, top, right - left, bottom - top, { class: "drag plain" })),
       // Of a query the dot product and the cosine know the way from the origin.
-      group({}, scorer.form !== "additive" && line(x, y, ...asked, { class: "query ray" })),
+      group({}, ["dot", "cosine"].includes(scorer.form) && line(x, y, ...asked, { class: "query ray" })),
+      figure.options.lines && this.lines(layout),
       this.keys(figure, layout),
       this.query(layout),
       listed && this.list(figure, layout),
@@ -67,7 +68,7 @@ kinds.plane = {
     const asked = toPicture(setting.query);
     return {
       ...setting,
-      ...{ width, listed, left, right, top, bottom, inside, weights },
+      ...{ width, listed, left, right, top, bottom, inside, toPicture, weights },
       words: figure.labels.points.map(spelled),
       best: figure.array("best")[0],
       origin: toPicture([0, 0]),
@@ -75,6 +76,26 @@ kinds.plane = {
       points: [...places, asked],
       dots: places.map(([x, y], i) => ({ x, y, r: 4 + 14 * Math.sqrt(weights[i]) })),
     };
+  },
+
+  // What the score measures: the distance of each key from the query, or how far the key reaches along the query.
+  lines({ scorer, keys, query, toPicture, origin, asked, points }) {
+    const tips = points.slice(0, -1);
+    if (scorer.form === "distance") return tips.map((tip) => line(...asked, ...tip, { class: "edge" }));
+    const reaches = keys.map((key) => dot(key, query) / (dot(query, query) || 1));
+    const footAt = (reach) => toPicture(query.map((x) => reach * x));
+    const [lowest, highest] = [Math.min(0, ...reaches), Math.max(1, ...reaches)].map(footAt);
+    return [
+      line(...lowest, ...highest, { class: "rule" }),
+      tips.map((tip, i) => {
+        const foot = footAt(reaches[i]);
+        return [
+          line(...origin, ...tip, { class: "key ray" }),
+          line(...tip, ...foot, { class: "edge" }),
+          circle(...foot, 3.5, { class: "handle" }),
+        ];
+      }),
+    ];
   },
 
   keys: (figure, { words, dots, points, best, right, inside }) =>

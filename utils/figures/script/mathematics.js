@@ -17,6 +17,7 @@ const softmax = (scores) => {
 
 // The score of a query and a key that are projected.
 const scored = {
+  distance: ({ scale }, q, k) => (-scale / 2) * q.reduce((sum, x, i) => sum + (x - k[i]) ** 2, 0),
   dot: ({ scale }, q, k) => scale * dot(q, k),
   cosine: ({ scale }, q, k) => (scale * dot(q, k)) / (Math.sqrt(dot(q, q) * dot(k, k)) || 1),
   additive: ({ w_v }, q, k) =>
