@@ -13,7 +13,6 @@ EXEMPT = {
     "beyond_words",
     "chat_model",
     "chinese_english",
-    "dot_product_attention",
     "encoder_decoder",
     "explanation",
     "fast_decoding",

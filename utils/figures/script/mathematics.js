@@ -58,5 +58,5 @@ const mathematics = (() => {
     };
   };
 
-  return { last, argmax, argmin, rowOf, softmax, scoresOf };
+  return { last, argmax, argmin, dot, rowOf, softmax, scoresOf };
 })();
