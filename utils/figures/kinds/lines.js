@@ -65,7 +65,9 @@ kinds.lines = (() => {
         line(left, yOf(y), right, yOf(y), { class: "grid" }),
         label(tickText(y, 1), left - 5, yOf(y) + 4, { class: "end quiet" }),
       ]),
-      wholes(first, end).map((number) => label(tickText(number, 1), xOf(number), bottom + 34, { class: "middle quiet" })),
+      wholes(first, end).map((number) =>
+        label(tickText(number, 1), xOf(number), bottom + 34, { class: "middle quiet" }),
+      ),
       label(y_label, 2, 14),
       label(`${x_label} →`, right, bottom + 51, { class: "end" }),
       group(
