@@ -58,7 +58,8 @@ kinds.lines = (() => {
   /** @param {Lines} figure @param {Layout} layout */
   const drawAxes = (figure, { left, right, bottom, low, high, first, end, xOf, yOf }) => {
     const { curves, x_label, y_label } = figure.options;
-    const keys = curves.filter(([name]) => isDrawn(figure, name));
+    const drawn = curves.filter(([name]) => isDrawn(figure, name));
+    const keys = drawn.length > 1 ? drawn : [];
     let x = left + textWidth(y_label) + 20;
     return [
       wholes(low, high).map((y) => [

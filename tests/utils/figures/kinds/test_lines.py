@@ -61,6 +61,7 @@ def test_a_curve_that_is_not_known_is_neither_drawn_nor_named() -> None:
         drawn = small().draw(q=q)
         assert len(marks(drawn, "path", "part")) == known
         assert ("its half" in texts(drawn)) == known
+        assert ("score" in texts(drawn)) == known  # a curve alone needs no name
 
 
 @pytest.mark.parametrize(
