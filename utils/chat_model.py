@@ -22,7 +22,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from torch import Tensor, nn
 
 from utils.attention import DotProductAttention
-from utils.checks import check_count, check_mask, check_positive
+from utils.checks import check_count, check_list, check_mask, check_positive
 from utils.errors import CourseError, NotFiniteError, check_weights
 from utils.fast_decoding import GroupedQueryAttention, LayerCache, room_after
 from utils.search import next_word_probabilities
@@ -374,6 +374,7 @@ class ChatTemplate:
         Raises:
             CourseError: messages that are not a list of such dicts, or that this template does not take.
         """
+        check_list(messages=messages)
         texts = [
             isinstance(m, Mapping) and all(isinstance(part, str) for part in m.values()) for m in messages
         ]

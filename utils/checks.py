@@ -73,18 +73,19 @@ def refuse_text(**arguments: object) -> None:
 def check_list(**arguments: object) -> None:
     """As :func:`refuse_text`, where a list is read more than once: a stream would be empty the second time.
 
+    None is allowed: it stands for an argument that was left out.
+
     >>> check_list(sentences=(line for line in ["I see."]))
     Traceback (most recent call last):
-    ValueError: sentences must be a list, got a generator, which can be read only once: give list(...)
+    ValueError: sentences must be a list, got generator, which can be read only once: list(sentences) makes one
     """
     refuse_text(**arguments)
     for name, value in arguments.items():
-        if isinstance(value, Iterator):
+        if value is not None and not isinstance(value, Sequence):  # an array cannot say whether it is empty
+            why = ", which can be read only once" if isinstance(value, Iterator) else ""
             raise ValueError(
-                f"{name} must be a list, got a {type(value).__name__}, which can be read only once: give list(...)"
+                f"{name} must be a list, got {type(value).__name__}{why}: list({name}) makes one"
             )
-        if not isinstance(value, Sequence):  # an array, for instance, cannot say whether it is empty
-            raise ValueError(f"{name} must be a list, got {type(value).__name__}: list({name}) makes one")
 
 
 def check_lists(**arguments: Sequence[object]) -> None:

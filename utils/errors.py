@@ -1,5 +1,7 @@
 """The course's own errors: what a user can correct. Every other exception is a fault of a program.
 
+Beside them are the two checks that the numbers of a network are numbers.
+
 The command line prints one of these in a line, and shows the traceback of every other exception.
 Explained in book/problems.
 """
@@ -35,3 +37,25 @@ def check_weights(weights: Mapping[str, Any], where: str) -> None:
             raise NotFiniteError(
                 f"{where}: {name} has numbers that are not finite: the weights are damaged, or their training diverged"
             )
+
+
+def check_logits(logits: Any) -> None:
+    """Raise an error if there is a row of logits, a tensor, in which no word is the most probable one.
+
+    Every search and every writer calls it: where logits are NaN, torch chooses a word anyway. The largest number of a
+    row is NaN if one of its numbers is.
+
+    Raises:
+        ValueError: whole numbers, or no word to choose from.
+        FloatingPointError: a row with NaN or plus infinity, or without any finite number.
+
+    :meta private:
+    """
+    if not logits.is_floating_point() or not logits.dim() or not logits.shape[-1]:
+        raise CourseError(
+            f"logits must be fractions, one for each word, got {logits.dtype} of shape {tuple(logits.shape)}"
+        )
+    if not logits.amax(dim=-1).isfinite().all():
+        raise NotFiniteError(
+            "logits must allow a word, and none may be infinite or NaN: a largest one is not finite"
+        )

@@ -14,8 +14,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from utils.checks import check_count, check_heads, check_positive, check_width
+from utils.errors import check_logits
 from utils.positions import alibi, rotate
-from utils.search import most_probable
 from utils.seq2seq import word_vectors
 from utils.transformer import FeedForward, Residual, causal_mask, sinusoids
 
@@ -280,13 +280,13 @@ def generate(
     Raises:
         ValueError: an empty prompt, after which no word is the most probable, one that is longer than the model can
             read, or a negative number of words.
-        FloatingPointError: as :func:`utils.search.most_probable`.
+        FloatingPointError: logits that are NaN or plus infinity.
     """
     _check_prompt(prompt, num_words)
     words, unread, past = prompt, prompt, None
     for _ in range(room_after(model, prompt, num_words)):
         logits, past = model(unread, past) if cache else model(words)
-        unread = most_probable(logits[:, -1:])
+        unread = _most_probable(logits[:, -1:])
         words = torch.cat([words, unread], dim=1)
     return words
 
@@ -338,7 +338,7 @@ def with_drafts(
     Raises:
         ValueError: more than one text, an empty one, a negative number of words, no draft, or proposed words that are
             not one text.
-        FloatingPointError: as :func:`utils.search.most_probable`.
+        FloatingPointError: logits that are NaN or plus infinity.
 
     Source: Leviathan et al. (2023), algorithm 1, for the most probable word. Explained in chapters/fast_decoding.
     """
@@ -358,7 +358,7 @@ def with_drafts(
         logits, past = model(_unread(torch.cat([words, drafts], dim=1), past), past)
         calls += 1
         # What the model itself writes after the text, after the first draft, and so on.
-        chosen = most_probable(logits[:, -drafts.shape[1] - 1 :])
+        chosen = _most_probable(logits[:, -drafts.shape[1] - 1 :])
         num_kept = int((chosen[:, :-1] == drafts).int().cumprod(dim=1).sum())
         words = torch.cat([words, chosen[:, : num_kept + 1]], dim=1)
         past = _first(past, words.shape[1] - 1)
@@ -390,7 +390,7 @@ def speculative(
         room = getattr(draft, "max_len", math.inf) - words.shape[1] + 1
         for _ in range(max(0, min(num_new, room))):
             logits, past = draft(_unread(proposed, past), past)
-            proposed = torch.cat([proposed, most_probable(logits[:, -1:])], dim=1)
+            proposed = torch.cat([proposed, _most_probable(logits[:, -1:])], dim=1)
         return proposed[:, words.shape[1] :]
 
     return with_drafts(model, propose, prompt, num_words, num_drafts=num_drafts)
@@ -426,6 +426,11 @@ def look_up(words: Int[Tensor, "1 n"], num_drafts: int, *, length: int = 2) -> I
         return words[:, :0]
     start = int(found[-1]) + length
     return words[:, start : start + num_drafts]
+
+
+def _most_probable(logits: Tensor) -> Tensor:
+    check_logits(logits)
+    return logits.argmax(dim=-1)
 
 
 def _check_prompt(prompt: Tensor, num_words: int) -> None:

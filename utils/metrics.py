@@ -233,14 +233,13 @@ def bleu_by_length(
         ValueError: edges that do not ascend, a negative length or edge, different numbers of lengths and hypotheses, or
             as for :func:`bleu`.
     """
-    lengths, edges = list(lengths), list(edges)
+    check_list(hypotheses=hypotheses, references=references, lengths=lengths, edges=edges)
     for length in lengths:
         check_count(0, lengths=length)
     for edge in edges:
         check_count(0, edges=edge)
-    if edges != sorted(set(edges)):
-        raise CourseError(f"edges must ascend, got {edges}")
-    check_list(hypotheses=hypotheses, references=references)
+    if list(edges) != sorted(set(edges)):
+        raise CourseError(f"edges must ascend, got {list(edges)}")
     if not len(lengths) == len(hypotheses) == len(references):
         raise CourseError(
             "hypotheses, references and lengths must have the same length, "

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from utils.checks import check_count, check_number
 from utils.corpus.vocabulary import BOS, EOS, PAD
-from utils.errors import NotFiniteError
+from utils.errors import check_logits
 from utils.seq2seq import EncoderDecoder
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "Steps",
     "beam_search",
     "greedy",
-    "most_probable",
     "next_word_probabilities",
 ]
 
@@ -318,7 +317,7 @@ def _log_probs(
 
     That is padding, the beginning of sentence, and with n > 0 a word that would repeat n words of its hypothesis.
     """
-    _check_logits(logits)
+    check_logits(logits)
     log_p = logits.float().log_softmax(dim=-1)
     log_p[..., PAD] = log_p[..., BOS] = -torch.inf
     if 0 < n <= written.shape[-1]:
@@ -329,37 +328,6 @@ def _log_probs(
         # which has no word (a negative number) at its end, is not continued.
         log_p.scatter_(-1, torch.where(repeats, ngrams[..., -1], PAD).clamp(min=PAD), -torch.inf)
     return log_p
-
-
-def _check_logits(logits: Float[Tensor, "*batch vocab"]) -> None:
-    """Every search and every writer calls it: where logits are NaN, no word is the best, and torch chooses one anyway.
-
-    The largest number of a row is NaN if one of its numbers is.
-    """
-    if not logits.is_floating_point() or not logits.dim() or not logits.shape[-1]:
-        raise ValueError(
-            f"logits must be fractions, one for each word, got {logits.dtype} of shape {tuple(logits.shape)}"
-        )
-    if not logits.amax(dim=-1).isfinite().all():
-        raise NotFiniteError(
-            "logits must allow a word, and none may be infinite or NaN: a largest one is not finite"
-        )
-
-
-def most_probable(logits: Float[Tensor, "*batch vocab"]) -> Int[Tensor, "*batch"]:
-    """The most probable next word of each row; of equally probable words, the one with the smallest number.
-
-    Raises:
-        ValueError: logits that are whole numbers.
-        FloatingPointError: logits that are NaN or plus infinity, or none that is finite.
-
-    >>> most_probable(torch.tensor([[0.5, 2.0, -1.0], [3.0, 0.0, 3.0]]))
-    tensor([1, 0])
-
-    Explained in chapters/fast_decoding.
-    """
-    _check_logits(logits)
-    return logits.argmax(dim=-1)
 
 
 def next_word_probabilities(
@@ -400,7 +368,7 @@ def next_word_probabilities(
         )
     if not 0 < top_p <= 1:
         raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
-    _check_logits(logits)
+    check_logits(logits)
     dtype = torch.promote_types(logits.dtype, torch.float32)
     eps = max(torch.finfo(logits.dtype).eps, torch.finfo(torch.float32).eps)
     # In float64 so that no rounding of ours decides, and on the CPU because some GPUs have no float64.

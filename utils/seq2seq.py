@@ -167,7 +167,7 @@ def word_vectors(
 
     >>> word_vectors(torch.eye(3), src=torch.tensor([[0, 3]]))
     Traceback (most recent call last):
-    ValueError: src must have ids from 0 to 2, for a vocabulary of 3, got 3
+    ValueError: src must be from 0 to 2, for a vocabulary of 3, got 3
     """
     [ids] = words.values()
     try:
@@ -184,7 +184,7 @@ def outside_vocabulary(size: int, /, **words: Int[Tensor, "*batch"]) -> ValueErr
     """
     [(name, ids)] = words.items()
     first = ids[(ids < 0) | (ids >= size)][0].item()
-    return ValueError(f"{name} must have ids from 0 to {size - 1}, for a vocabulary of {size}, got {first}")
+    return ValueError(f"{name} must be from 0 to {size - 1}, for a vocabulary of {size}, got {first}")
 
 
 @runtime_checkable

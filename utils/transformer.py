@@ -33,10 +33,6 @@ __all__ = [
 ]
 
 
-#: One more than the last place that float32 tells from the next.
-MAX_PLACES = 2**24
-
-
 def causal_mask(
     num_queries: int, num_keys: int | None = None, *, device=None
 ) -> Bool[Tensor, "queries keys"]:
@@ -86,7 +82,7 @@ def sinusoids(num_positions: int, d_model: int, *, start: int = 0) -> Float[Tens
         raise ValueError(f"d_model must be even, got {d_model}")
     check_count(1, d_model=d_model)
     check_count(0, num_positions=num_positions)
-    check_count(0, MAX_PLACES - num_positions, start=start)
+    check_count(0, 2**24 - num_positions, start=start)  # float32 does not tell later places apart
     # Places and angles are float32, whatever the default type is: float16 has no place 2049.
     rates = torch.exp(torch.arange(0, d_model, 2, dtype=torch.float32) * (-math.log(10_000) / d_model))
     angles = torch.arange(start, start + num_positions, dtype=torch.float32)[:, None] * rates
@@ -403,9 +399,9 @@ def check_heads_of(
 
     :meta private:
 
-    >>> check_heads_of(2, 4, without=(0, 3))
+    >>> check_heads_of(2, 4, without=[(0, 4)])
     Traceback (most recent call last):
-    ValueError: without must hold pairs of a layer and a head, such as [(0, 3)], got 0
+    ValueError: head must be from 0 to 3, got 4
     """
     [(name, pairs)] = heads.items()
     found = []

@@ -59,6 +59,7 @@ def marked_lines(root: Path) -> dict[tuple[str, str], str]:
         citation = f"url: {site(url)}\nrepository-code: {url}\n"
     return {
         ("README.md", "links"): badges,
+        ("README.md", "translator"): f"\n```python\n{whole_translator(root)}\n```\n\n",
         (
             "README.md",
             "chapters",
@@ -66,6 +67,12 @@ def marked_lines(root: Path) -> dict[tuple[str, str], str]:
         ("chapters/README.md", "chapters"): f"\n{chapter_tables.titles(root)}\n\n",
         ("CITATION.cff", "links"): citation,
     }
+
+
+def whole_translator(root: Path) -> str:
+    """The translator of chapters/fifty_lines.py, from its first function up to what reads a file."""
+    code = (root / "chapters" / "fifty_lines.py").read_text("utf-8")
+    return code[code.index("PAD, START, END") : code.index("def read_pairs")].rstrip()
 
 
 def write_marked_lines(root: Path) -> None:

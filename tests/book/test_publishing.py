@@ -28,7 +28,7 @@ WRITTEN = ("README.md", "chapters/README.md", "CITATION.cff")
 
 def small_course(folder: Path, url: str) -> Path:
     """The course with this address, without its code."""
-    for name in ("_toc.yml", "book/references.bib", *WRITTEN):
+    for name in ("_toc.yml", "book/references.bib", "chapters/fifty_lines.py", *WRITTEN):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     text = (ROOT / "_config.yml").read_text("utf-8")

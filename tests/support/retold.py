@@ -4,7 +4,6 @@ from pathlib import Path
 
 #: Chapters that are exempt from the form until they are retold.
 EXEMPT = {
-    "additive_attention",
     "alignment",
     "attention_variants",
     "beam_search",
@@ -12,16 +11,13 @@ EXEMPT = {
     "beyond_words",
     "chat_model",
     "chinese_english",
-    "dot_product_attention",
     "encoder_decoder",
     "explanation",
     "fast_decoding",
     "gpt",
     "inside_heads",
     "long_sequences",
-    "masked_softmax",
     "measuring",
-    "nadaraya_watson",
     "positions",
     "real_network",
     "transformer",

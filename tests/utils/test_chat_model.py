@@ -277,7 +277,7 @@ def test_another_precision(tmp_path, dtype, atol):
         (lambda m: m(ids(5), mask=torch.ones(5, 4, dtype=torch.bool)), "does not broadcast"),
         (lambda m: write(m, ids(2, 5), 3), "prompt must be one text, got 2"),
         (lambda m: write(m, ids(5), 3), r"prompt must have the axes \(batch, pieces\), got shape \(5,\)"),
-        (lambda m: m(ids(5) + len(PIECES)), "ids must lie between 0 and 262"),
+        (lambda m: m(ids(5) + len(PIECES)), "ids must be from 0 to 262"),
         (lambda m: write(m, ids(1, 0), 3), "at least one piece"),
         (lambda m: write(m, ids(1, 5), -1), "num_pieces must be at least 0, got -1"),
         (lambda m: write(m, ids(1, 5), 3, temperature=0), "temperature must be positive, got 0"),

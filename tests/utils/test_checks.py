@@ -117,7 +117,7 @@ READERS = {
 @pytest.mark.parametrize("outside", [11, -1, 10**9])
 def test_a_word_outside_the_vocabulary_is_named(name, outside):
     ids = torch.tensor([[4, 5, 6], [7, outside, 10]])
-    message = f"{name.split()[-1]} must have ids from 0 to 10, for a vocabulary of 11, got {outside}"
+    message = f"{name.split()[-1]} must be from 0 to 10, for a vocabulary of 11, got {outside}"
     with pytest.raises(ValueError, match=message):
         READERS[name](ids)
     READERS[name](ids.clamp(PAD, 10))  # the last word is one

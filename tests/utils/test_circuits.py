@@ -162,7 +162,7 @@ def test_written_logits_are_those_of_the_circuit():
         (lambda: network()(text(), replace={1: torch.zeros(5, 33)}), r"must have the shape \(2, 5, 33\)"),
         (lambda: at_place(torch.zeros(3, 2), torch.zeros(1, 2), 0), r"shape \(3, 2\), got \(1, 2\)"),
         (lambda: network()(text(), replace=[(0, 1)]), "replace must be a dict of layers and heads, got list"),
-        (lambda: network()(text() + VOCAB), "tokens must lie between 0 and 6"),
+        (lambda: network()(text() + VOCAB), "tokens must be from 0 to 6"),
         (
             lambda: at_place(text(), text() / 2, 0),
             "theirs must have the dtype torch.int64, got torch.float32",

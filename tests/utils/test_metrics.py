@@ -79,7 +79,7 @@ def test_signatures_say_how_it_was_counted():
         (["a", "b"], [["a"], []], r"references\[1\] must hold at least one text, got none"),
         (["a"], ["a"], r"references\[0\] must be a list, got the text 'a'"),
         (np.array(["a"]), [["a"]], r"hypotheses must be a list, got ndarray: list\(hypotheses\) makes one"),
-        ((text for text in "a"), [["a"]], "hypotheses must be a list, got generator"),
+        ((text for text in "a"), [["a"]], "hypotheses must be a list, got generator, which"),
         (["a"], np.array([["a"]]), "references must be a list, got ndarray"),
         (["a"], [np.array(["a"])], r"references\[0\] must be a list, got ndarray"),
         ([None], [["a"]], r"hypotheses\[0\] must be a text, got None"),
@@ -123,9 +123,9 @@ def test_what_is_no_list_is_named(measure, arguments, names):
     for place, name in enumerate(names):
         for other in (np.array(["a"]), iter(["a"]), 3):
             wrong = [*arguments[:place], other, *arguments[place + 1 :]]
-            with pytest.raises(CourseError, match=f"{name} must be a list, got {type(other).__name__}"):
+            with pytest.raises(ValueError, match=f"{name} must be a list, got {type(other).__name__}"):
                 measure(*wrong)
-        with pytest.raises(CourseError, match=f"{name} must be a list, got the text 'a'"):
+        with pytest.raises(ValueError, match=f"{name} must be a list, got the text 'a'"):
             measure(*arguments[:place], "a", *arguments[place + 1 :])
 
 

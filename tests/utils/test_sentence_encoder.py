@@ -166,6 +166,7 @@ def test_a_layer_with_a_number_beyond_the_others_is_not_made():
         (3, r"heads must hold pairs of a layer and a head, such as \[\(0, 3\)\], got 3"),
     ],
 )
+@pytest.mark.usefixtures("unchecked_shapes")
 def test_a_head_that_is_not_there_cannot_be_hidden(encoder, head, message):
     with pytest.raises(ValueError, match=message):
         encoder.without([(0, 0), head])

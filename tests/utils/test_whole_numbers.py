@@ -23,7 +23,7 @@ from utils.long_sequences import (
     recurrent_attention,
 )
 from utils.positions import rotate
-from utils.search import most_probable, next_word_probabilities
+from utils.search import next_word_probabilities
 
 pytestmark = pytest.mark.usefixtures("unchecked_shapes")
 
@@ -50,7 +50,6 @@ CALLS = {
     positive_features: [(positive_features, (Q,))],
     recurrent_attention: [(recurrent_attention, (K, K, V))],
     rotate: [(lambda x: rotate(x, start=1), (Q,)), (lambda x: rotate(x, start=1, halves=True), (Q,))],
-    most_probable: [(most_probable, (Q,))],
     next_word_probabilities: [(next_word_probabilities, (Q,))],
     vocabulary_loss: [(lambda x, w, b: vocabulary_loss(x, w, b, torch.tensor([0, 2])), (Q, K, K[:, 0]))],
 }

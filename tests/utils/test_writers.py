@@ -19,7 +19,7 @@ import utils
 from utils.chat_model import ChatModel, write
 from utils.errors import NotFiniteError
 from utils.fast_decoding import GPT, generate, look_up, speculative, with_drafts
-from utils.search import beam_search, greedy, most_probable, next_word_probabilities
+from utils.search import beam_search, greedy, next_word_probabilities
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 
 #: Names of the argument that limits what is written.
@@ -104,15 +104,18 @@ def test_a_model_that_gives_no_probabilities_writes_nothing(make, call, number):
         call(model, 3)
 
 
-@pytest.mark.parametrize("choose", [most_probable, next_word_probabilities])
 @pytest.mark.parametrize("row", [[0.0, math.nan, 1.0], [math.inf, 0.0, 1.0], [-math.inf] * 3])
-def test_one_row_without_a_word_is_enough(choose, row):
+def test_one_row_without_a_word_is_enough(row):
+    logits = torch.tensor([[0.0, 1.0, 2.0], row])
     with pytest.raises(NotFiniteError, match="logits must allow a word"):
-        choose(torch.tensor([[0.0, 1.0, 2.0], row]))
+        next_word_probabilities(logits)
+    with pytest.raises(NotFiniteError, match="logits must allow a word"):
+        generate(lambda _, __: (logits[:, None], []), PROMPT[:, :1].repeat(2, 1), 3)
 
 
 def test_a_word_may_be_excluded():
-    assert most_probable(torch.tensor([[-math.inf, 1.0, -math.inf]])).tolist() == [1]
+    logits = torch.tensor([[[-math.inf, 1.0, -math.inf]]])
+    assert generate(lambda _, __: (logits, []), PROMPT[:, :1], 2).tolist() == [[5, 1, 1]]
 
 
 def lengths(texts: object) -> list[int]:

@@ -171,7 +171,7 @@ def as_number(answer: object, *, name: str = "your number") -> float:
     if isinstance(answer, str):
         try:
             text = "".join(answer.split()).replace("−", "-")
-            return float(Fraction(text.rstrip("%"))) / (100 if text.endswith("%") else 1)
+            return float(Fraction(text.removesuffix("%"))) / (100 if text.endswith("%") else 1)
         except (ValueError, ZeroDivisionError):
             digits = "Write digits alone, without a unit and without commas."
             raise Wrong(f"{name} is the text {answer!r}, not a number.", digits) from None
