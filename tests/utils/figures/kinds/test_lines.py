@@ -1,4 +1,4 @@
-"""Curves run through their numbers on one scale, dots ride on the last one, and a curve that is not known is not drawn."""
+"""Curves run through their numbers on one scale, dots ride on the last, and one that is not known is not drawn."""
 
 import re
 
