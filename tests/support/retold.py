@@ -21,7 +21,6 @@ EXEMPT = {
     "inside_heads",
     "long_sequences",
     "masked_softmax",
-    "measuring",
     "nadaraya_watson",
     "positions",
     "real_network",
