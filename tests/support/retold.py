@@ -6,7 +6,6 @@ from pathlib import Path
 EXEMPT = {
     "alignment",
     "attention_variants",
-    "bahdanau_decoder",
     "beam_search",
     "bert",
     "beyond_words",
@@ -18,10 +17,8 @@ EXEMPT = {
     "gpt",
     "inside_heads",
     "long_sequences",
-    "measuring",
     "positions",
     "real_network",
-    "sentence_length",
     "transformer",
 }
 RETOLD = sorted({path.stem for path in (Path(__file__).parents[2] / "chapters").glob("*.ipynb")} - EXEMPT)
