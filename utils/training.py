@@ -157,7 +157,8 @@ def fit(
 
     Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
     """
-    check_list(batches=batches)
+    if isinstance(batches, Iterator):  # a list or ShuffledBatches can be read in each epoch
+        check_list(batches=batches)
     check_count(1, epochs=epochs)
     check_positive(lr=lr, clip=clip, batches=len(batches))
     if not 0 < warmup < 1:

@@ -156,8 +156,7 @@ def goals(root: Path) -> str:
     return head + "".join(row.format(**chapter) for chapter in chapters(root))
 
 
-#: The chapter that no plan has, and what students do in the sessions after some.
-UNPLANNED = "attention_variants"
+#: What students do in the sessions after some chapters.
 THEN = {
     "chinese_english": "Students train a translator on a file of their own",
     "chat_model": "Students show a measurement of their own",
@@ -172,11 +171,10 @@ def one_week(root: Path) -> str:
 
 
 def eight_weeks(root: Path) -> str:
-    """The sessions of all chapters but one, with their minutes."""
+    """The sessions of all chapters, with their minutes."""
     sessions = []
     for chapter in chapters(root):
-        if chapter["name"] != UNPLANNED:
-            sessions += [chapter, *filter(None, [THEN.get(chapter["name"])])]
+        sessions += [chapter, *filter(None, [THEN.get(chapter["name"])])]
     weeks = [str(number // SESSIONS_A_WEEK + 1) for number in range(len(sessions))]
     return _sessions(list(zip(weeks, sessions, strict=True)), "week")
 

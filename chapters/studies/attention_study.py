@@ -1,6 +1,6 @@
-"""The attention study: a translator with attention and one without, on two amounts of data, with three seeds.
+"""The attention study: how many sentences of each length a translator with attention gets right, and one without it.
 
-Run as ``PYTHONPATH=chapters python -m studies.attention_study``. It trains on the grammar corpus and needs about 20
+Run as ``PYTHONPATH=chapters python -m studies.attention_study``. It trains on the grammar corpus and needs about 15
 minutes on one core. The results are stored beside this file; chapters/bahdanau_decoder reads them. Models, training
 and search come from ``utils``.
 """
@@ -10,16 +10,16 @@ import statistics
 import time
 from collections.abc import Callable
 from functools import partial
-from itertools import chain, islice, repeat
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import torch
 import typer
 
-from studies.parts import run_parts
-from studies.transformer_study import ChapterCorpus, corpus_of_the_chapter
-from utils.corpus.batches import pad_ids
+from studies.parts import climb, run_parts
+from studies.transformer_study import ChapterCorpus, corpus_of_the_chapter, endless
+from utils.corpus.batches import make_batch, pad_ids
 from utils.corpus.grammar import Triple
 from utils.fast_training import fast_loss
 from utils.search import greedy
@@ -30,29 +30,42 @@ from utils.training import fit, seeded
 #:
 #: :meta hide-value:
 RESULTS = Path(__file__).with_suffix(".json")
-#: The two decoders; all else is the same.
-KINDS = {"with": BahdanauDecoder, "without": FixedContextDecoder}
+#: Each decoder, and how many times as wide as the first one the translator is in all its parts.
+KINDS = {
+    "attention": (BahdanauDecoder, 1),
+    "one vector": (FixedContextDecoder, 1),
+    "one vector, twice as wide": (FixedContextDecoder, 2),
+}
+#: The translator that trains longer, after the first part of its name.
+LONGER = "one vector, twice the steps"
+#: The part that holds where the translator with attention looks in ``SENTENCE`` while it trains.
+MAPS = "where it looks"
+#: A sentence that no training has, and its translation.
+SENTENCE = ("Mary found the small white flower yesterday .", "Marie a trouvé la petite fleur blanche hier .")
 
 
 class AttentionSettings(NamedTuple):
     """The settings of the study.
 
     Attributes:
-        sizes: sentence pairs for training; each smaller set is the beginning of the larger one, whose rows are
-            drawn at random.
+        pairs: sentence pairs for training.
         steps: batches of 64 pairs that every translator reads.
-        more: as many times the steps for a translator without attention that trains at least as long as one with it.
-        lrs: learning rates; each decoder has the one with the most right sentences of validation, by the first seed.
-        seeds: of the weights, the dropout and the order of the batches.
+        more: as many times the steps for the translator that trains longer.
+        start: the search for a learning rate begins with this one and its double.
+        seeds: of the weights, the dropout and the order of the batches; the rate is chosen with the first one.
         num_test: sentences for validation, and as many to test.
+        edges: longest sentences of the groups by length, in English words.
+        map_steps: after how many steps it is stored where the translator looks.
     """
 
-    sizes: tuple[int, ...] = (6_000, 24_000)
+    pairs: int = 24_000
     steps: int = 750
     more: int = 2
-    lrs: tuple[float, ...] = (4e-3, 8e-3, 1.6e-2, 3.2e-2)
+    start: float = 8e-3
     seeds: tuple[int, ...] = (0, 1, 2)
     num_test: int = 500
+    edges: tuple[int, ...] = (5, 8, 11, 14, 16)
+    map_steps: tuple[int, ...] = (0, 50, 100, 150, 200, 300, 450, 600, 750)
 
 
 def which_right(model: EncoderDecoder, corpus: ChapterCorpus, sentences: list[Triple]) -> list[bool]:
@@ -62,18 +75,43 @@ def which_right(model: EncoderDecoder, corpus: ChapterCorpus, sentences: list[Tr
     return [corpus.fr.tokens(each.tokens) == list(t.fr) for each, t in zip(found, sentences, strict=True)]
 
 
-def train(
-    kind: str, corpus: ChapterCorpus, *, steps: int, lr: float, seed: int
-) -> tuple[EncoderDecoder, dict]:
-    """Train a translator, and say how long it took and how low its loss is at the end."""
-    batches = corpus.batches(seed, batch_size=64)
+def by_length(counted: list[bool], sentences: list[Triple], edges: tuple[int, ...]) -> list[int]:
+    """How many of the sentences of each group by length are counted."""
+    groups = [0] * len(edges)
+    for count, sentence in zip(counted, sentences, strict=True):
+        groups[next(group for group, edge in enumerate(edges) if len(sentence.en) <= edge)] += count
+    return groups
+
+
+def make(kind: str, corpus: ChapterCorpus, seed: int) -> EncoderDecoder:
+    """A translator before training."""
+    decoder, times = KINDS[kind]
+    width = 64 * times
     with seeded(seed):
-        encoder = Encoder(len(corpus.en), 64, 64, dropout=0.1)
-        decoder = KINDS[kind](len(corpus.fr), 64, 96, 128, dropout=0.1, cell="gated")
-        model = EncoderDecoder(encoder, decoder)
+        encoder = Encoder(len(corpus.en), width, width, dropout=0.1)
+        return EncoderDecoder(encoder, decoder(len(corpus.fr), width, 96 * times, 2 * width, dropout=0.1))
+
+
+def train(
+    kind: str,
+    corpus: ChapterCorpus,
+    *,
+    steps: int,
+    lr: float,
+    seed: int,
+    watch: Callable[[EncoderDecoder, int], object] = lambda _model, _step: None,
+) -> tuple[EncoderDecoder, dict]:
+    """Train a translator, and say how long it took and how low its loss is at the end.
+
+    Args:
+        watch: called with the model and the number of steps that are done, from 0 on.
+    """
+    model = make(kind, corpus, seed)
+    watch(model, 0)
+    selection = list(islice(endless(corpus.batches(seed, batch_size=64)), steps))
     start = time.process_time()
-    selection = list(islice(chain.from_iterable(repeat(batches)), steps))
-    history = fit(model, selection, epochs=1, lr=lr, loss=fast_loss, seed=seed)
+    options = {"lr": lr, "loss": fast_loss, "seed": seed}
+    history = fit(model, selection, epochs=1, **options, on_step=lambda h: watch(model, len(h.losses)))
     return model, {
         "seed": seed,
         "steps": steps,
@@ -82,33 +120,59 @@ def train(
     }
 
 
-def tested(model: EncoderDecoder, corpus: ChapterCorpus) -> dict:
-    """How many test sentences are right, and how many of the long ones."""
-    right = which_right(model, corpus, corpus.test)
+def tested(model: EncoderDecoder, corpus: ChapterCorpus, setup: AttentionSettings) -> dict:
+    """How many test sentences are right, in all and in each group by length."""
+    groups = by_length(which_right(model, corpus, corpus.test), corpus.test, setup.edges)
+    return {"right": sum(groups), "right_by_length": groups}
+
+
+def measure(kind: str, setup: AttentionSettings) -> dict:
+    """Choose a learning rate on the sentences of validation, then train with every seed and test."""
+    corpus, first = corpus_of_the_chapter(setup.pairs, setup.num_test), {}
+
+    def on_validation(lr: float) -> int:
+        first[lr] = train(kind, corpus, steps=setup.steps, lr=lr, seed=setup.seeds[0])
+        return sum(which_right(first[lr][0], corpus, corpus.valid))
+
+    trials = climb(on_validation, setup.start)
+    lr = max(trials, key=lambda lr: trials[lr])
+    runs = [first[lr], *(train(kind, corpus, steps=setup.steps, lr=lr, seed=s) for s in setup.seeds[1:])]
     return {
-        "right": sum(right),
-        "long_right": sum(ok for ok, t in zip(right, corpus.test, strict=True) if len(t.en) >= 12),
+        "lr": lr,
+        "parameters": sum(parameter.numel() for parameter in first[lr][0].parameters()),
+        "num_by_length": by_length([True] * len(corpus.test), corpus.test, setup.edges),
+        "validation": [{"lr": lr, "right": right} for lr, right in trials.items()],
+        "runs": [about | tested(model, corpus, setup) for model, about in runs],
     }
 
 
-def measure(kind: str, size: int, setup: AttentionSettings) -> dict:
-    """Choose a learning rate on the sentences of validation, then train with every seed and test."""
-    corpus = corpus_of_the_chapter(size, setup.num_test)
-    trials, first = [], {}
-    for lr in setup.lrs:
-        model, about = train(kind, corpus, steps=setup.steps, lr=lr, seed=setup.seeds[0])
-        trials.append({"lr": lr, "right": sum(which_right(model, corpus, corpus.valid))})
-        first[lr] = model, about
-    lr = max(trials, key=lambda trial: trial["right"])["lr"]
-    runs = [first[lr], *(train(kind, corpus, steps=setup.steps, lr=lr, seed=s) for s in setup.seeds[1:])]
-    return {"lr": lr, "validation": trials, "runs": [about | tested(model, corpus) for model, about in runs]}
-
-
-def measure_more(size: int, setup: AttentionSettings, lr: Callable[[], float]) -> dict:
+def measure_longer(setup: AttentionSettings, of_equal_steps: Callable[[], dict]) -> dict:
     """Train the translator without attention for more steps, with every seed, and test."""
-    corpus, rate = corpus_of_the_chapter(size, setup.num_test), lr()
-    runs = [train("without", corpus, steps=setup.more * setup.steps, lr=rate, seed=s) for s in setup.seeds]
-    return {"lr": rate, "runs": [about | tested(model, corpus) for model, about in runs]}
+    kind, corpus = LONGER.partition(",")[0], corpus_of_the_chapter(setup.pairs, setup.num_test)
+    same = {name: of_equal_steps()[name] for name in ("lr", "parameters", "num_by_length")}
+    steps = setup.more * setup.steps
+    runs = [train(kind, corpus, steps=steps, lr=same["lr"], seed=s) for s in setup.seeds]
+    return same | {"runs": [about | tested(model, corpus, setup) for model, about in runs]}
+
+
+def look(setup: AttentionSettings, of_attention: Callable[[], dict]) -> dict:
+    """Train with attention and the first seed again, and keep where it looks in one sentence, read as in training."""
+    corpus, lr = corpus_of_the_chapter(setup.pairs, setup.num_test), of_attention()["lr"]
+    english, french = ([text.split()] for text in SENTENCE)
+    batch = make_batch(corpus.en.encode(english), corpus.fr.encode(french))
+    maps = []
+
+    @torch.no_grad()
+    def watch(model: EncoderDecoder, step: int) -> None:
+        if step in setup.map_steps:
+            trains = model.training
+            _, weights = model.eval()(batch.src, batch.src_lens, batch.tgt_in)
+            model.train(trains)
+            rows = weights[0, : len(french[0])]
+            maps.append([[round(weight, 3) for weight in row] for row in rows.tolist()])
+
+    train("attention", corpus, steps=setup.steps, lr=lr, seed=setup.seeds[0], watch=watch)
+    return {"lr": lr, "english": english[0], "french": french[0], "weights": maps}
 
 
 def _main(
@@ -117,19 +181,16 @@ def _main(
     ] = None,
     out: Annotated[Path, typer.Option(help="the results")] = RESULTS,
 ) -> None:
-    """Train both translators on both amounts of data; store the results."""
+    """Train with attention and without it; store how many sentences of each length are right."""
     torch.set_num_threads(1)  # as for the results in the book
     setup = AttentionSettings()
-    measures: dict[str, Callable[[], dict]] = {}
-    for size in setup.sizes:
-        measures |= {f"{kind} {size}": partial(measure, kind, size, setup) for kind in KINDS}
-    largest = f"without {max(setup.sizes)}"
-    measures[f"{largest}, more steps"] = partial(
-        measure_more,
-        max(setup.sizes),
-        setup,
-        lambda: json.loads(out.read_text("utf-8"))["parts"][largest]["lr"],
-    )
+
+    def stored(part: str) -> dict:
+        return json.loads(out.read_text("utf-8"))["parts"][part]
+
+    measures: dict[str, Callable[[], dict]] = {kind: partial(measure, kind, setup) for kind in KINDS}
+    measures[LONGER] = partial(measure_longer, setup, partial(stored, "one vector"))
+    measures[MAPS] = partial(look, setup, partial(stored, "attention"))
     belongs_to = {"torch": torch.__version__, **setup._asdict()}
     run_parts(measures, out, belongs_to=belongs_to, only=parts)
 

@@ -1,8 +1,7 @@
 """The length study: translators with and without attention, trained on short and on longer sentences.
 
 ``PYTHONPATH=chapters python -m studies.length_study`` trains them all and stores their BLEU by sentence length, which
-chapters/sentence_length draws; the chapter itself runs a smaller form of the same study. Models, training and scores
-come from other modules.
+chapters/bahdanau_decoder draws. Models, training and scores come from other modules.
 """
 
 import hashlib
@@ -92,7 +91,7 @@ def grammar_task(
         edges: longest sentences of the buckets, as for :func:`utils.metrics.bleu_by_length`.
         split: "test", or "valid" to take the test sentences from those of validation.
 
-    Explained in chapters/sentence_length.
+    Explained in chapters/bahdanau_decoder.
     """
 
     def sentences(part: str, max_words: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -143,7 +142,7 @@ def joined_task(
     Raises:
         ValueError: as :func:`utils.corpus.splits.group_split`.
 
-    Explained in chapters/sentence_length.
+    Explained in chapters/bahdanau_decoder.
     """
     split = group_split(pairs, num_valid=0)
     en = Vocabulary.bpe([source for source, _ in split.train], vocabulary_size)
@@ -227,7 +226,7 @@ def train(
         seed: of the initial weights and of the order of the sentences.
         progress: show a progress bar.
 
-    Explained in chapters/sentence_length.
+    Explained in chapters/bahdanau_decoder.
     """
     with seeded(seed):
         encoder = Encoder(len(task.src_vocabulary), width, width)
@@ -269,7 +268,7 @@ def score(
         edges: longest sentences of the buckets.
         resamples: as for :func:`utils.metrics.bleu`.
 
-    Explained in chapters/sentence_length.
+    Explained in chapters/bahdanau_decoder.
     """
     max_len = 3 * max(task.lengths)
     src_lens = torch.tensor([len(ids) for ids in task.test_ids])
@@ -292,7 +291,7 @@ def baseline(task: LengthTask, *, edges: Sequence[int] = EDGES) -> list[float]:
     Args:
         edges: longest sentences of the buckets.
 
-    Explained in chapters/sentence_length.
+    Explained in chapters/bahdanau_decoder.
     """
     references = [accepted[0] for accepted in task.references]
     others = references[1:] + references[:1]

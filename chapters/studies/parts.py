@@ -39,3 +39,20 @@ def run_parts(
         results["parts"][name] = result | {"minutes": round((time.process_time() - start) / 60, 1)}
         results["parts"] = {part: results["parts"][part] for part in measures if part in results["parts"]}
         write_whole(out, (json.dumps(results, ensure_ascii=False, indent=1) + "\n").encode())
+
+
+def climb(score_of: Callable[[float], float], start: float) -> dict[float, float]:
+    """The scores of learning rates, each twice the one before, so many that the best is not at an edge.
+
+    Args:
+        score_of: the score of a learning rate; a higher one is better.
+        start: the search begins with this rate and its double.
+
+    >>> climb(lambda lr: -abs(lr - 5), start=1)
+    {1: -4, 2: -3, 4: -1, 8: -3}
+    """
+    scores = {lr: score_of(lr) for lr in (start, 2 * start)}
+    while (best := max(scores, key=lambda lr: scores[lr])) in (min(scores), max(scores)):
+        lr = best / 2 if best == min(scores) else 2 * best
+        scores[lr] = score_of(lr)
+    return dict(sorted(scores.items()))

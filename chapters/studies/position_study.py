@@ -193,11 +193,9 @@ def logits_of(
 def clipped_scores(q: Tensor, k: Tensor, rates: Rates, clip: int) -> Tensor:
     """The scores of turned queries and keys, where a larger distance counts as ``clip``."""
     places = torch.arange(q.shape[-2])
-    distance = (places[:, None] - places).clamp(0, clip)
-    scores = torch.zeros(*q.shape[:-1], len(places))
-    for far in range(clip + 1):
-        scores = torch.where(distance == far, turned(q, torch.full_like(places, far), rates) @ k.mT, scores)
-    return scores
+    exact = turned(q, places, rates) @ turned(k, places, rates).mT
+    at_clip = turned(q, torch.full_like(places, clip), rates) @ k.mT
+    return torch.where(places[:, None] - places > clip, at_clip, exact)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from utils.figures import (
     DecodingSteps,
     Figure,
     Heads,
+    Lines,
     Plane,
     Weights,
 )
@@ -223,6 +224,7 @@ def plane(name: str = "plane") -> Plane:
     draw = torch.Generator().manual_seed(0)
     return Plane(
         {
+            "distance": {"form": "distance", "w_q": torch.eye(2), "w_k": torch.eye(2), "scale": 0.7},
             "dot": {"form": "dot", "w_q": torch.eye(2), "w_k": torch.eye(2), "scale": 1.5},
             "cosine": {"form": "cosine", "w_q": torch.eye(2), "w_k": torch.eye(2), "scale": 4, "one": False},
             "additive": {
@@ -242,6 +244,36 @@ def plane(name: str = "plane") -> Plane:
         alt="Eight words as points of a plane, and a query.",
         say="{score}: most weight goes to {best|points}, {top:0%}. The nearest key is {nearest|points}.",
         invite="Drag the query or a word.",
+    )
+
+
+def lines(name: str = "lines") -> Lines:
+    """A slope, or a hill that is the sum of two curves."""
+    grid, dots = torch.linspace(-1, 1.5, 26), torch.tensor([-0.8, -0.2, 0.4, 0.9, 1.5])
+
+    def compute(score, q):
+        def summed(x):
+            return q * x if score == "slope" else torch.tanh(1 + x - q) + torch.tanh(1 - x + q)
+
+        two = float(score == "hill")
+        return {
+            "up": two * torch.tanh(1 + grid - q), "down": two * torch.tanh(1 - grid + q), "up_known": two,
+            "down_known": two, "sum": summed(grid), "heights": summed(dots), "best": summed(dots).argmax(),
+        }  # fmt: skip
+
+    return Lines(
+        compute,
+        {"score": ["slope", "hill"], "q": [i / 2 for i in range(-2, 4)]},
+        curves={"up": "rising", "down": "falling", "sum": "score"},
+        grid=grid,
+        dots=dict(zip(["yesterday", "the", "white", "Mary", "flower"], dots.tolist(), strict=True)),
+        grip="q",
+        axes_labels=("thing", "score"),
+        name=name,
+        alt="A straight line, or a hill, and five words on it.",
+        say="With the {score} at {q} “{best|dots}” is highest.",
+        start={"score": "hill", "q": 0.5},
+        invite="Drag the grip.",
     )
 
 
@@ -302,6 +334,7 @@ def examples() -> dict[str, Figure]:
         alignment(),
         decoding(),
         plane(),
+        lines(),
         looked_at(),
     ]
     return {figure.name: figure for figure in made}

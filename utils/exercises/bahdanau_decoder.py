@@ -10,13 +10,13 @@ from utils.attention import AdditiveAttention, masked_softmax
 from utils.exercises.checking import as_number
 from utils.exercises.tables import Case, against, normal
 from utils.search import greedy
-from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, GatedUnit
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 
 
 def _two_sentences() -> tuple:
     """What a step takes, for sentences of 5 and 3 words."""
     torch.manual_seed(0)  # the check puts the old state back
-    layer, cell = AdditiveAttention(7, 10, 7), GatedUnit(3, 10, 7)
+    layer, cell = AdditiveAttention(7, 10, 7), nn.GRUCell(3 + 10, 7)
     for parameter in layer.parameters():
         nn.init.normal_(parameter)
     y, s, h = normal((2, 3), (2, 7), (2, 5, 10))
@@ -24,7 +24,8 @@ def _two_sentences() -> tuple:
     return layer, cell, y, s, h, layer.w_k(h), arange(5) < tensor([[5], [3]])
 
 
-_CONTEXT = "Call `cell(y, context, s)` with the context of this step and the state before."
+_CELL = "Call `cell(torch.cat([y, context], dim=-1), s)` with the context of this step and the state before."
+_TANH = "It comes after the sum of query and keys, and before `layer.w_v`."
 
 
 @against(
@@ -36,19 +37,22 @@ _CONTEXT = "Call `cell(y, context, s)` with the context of this step and the sta
             "for two sentences of 5 and 3 words",
             _two_sentences,
             "the weights are those of the real words, the context is the average of the vectors with these weights, "
-            "and the new state is that of the gated unit",
+            "and the new state is that of the GRU",
             "The weights of one sentence sum to 1, over its words. End with `return state, context, weights`.",
         )
     ],
     mistakes={
         "the padding has weight | Give the mask to `masked_softmax`.": {"wrong": "no mask"},
         "the state was added to the keys as it is | First call `layer.w_q`.": {"wrong": "no w_q"},
-        "the tanh is missing | It comes after the sum of query and keys.": {"wrong": "no tanh"},
+        f"the tanh is missing | {_TANH}": {"wrong": "no tanh"},
+        f"the tanh is outside of `w_v` | {_TANH}": {"wrong": "tanh outside"},
         "the state is not in the scores | Add the query to the keys.": {"wrong": "no query"},
         "these are the scores | Use the masked softmax.": {"wrong": "scores"},
         "the weights are not used | Multiply each `h` with its weight.": {"wrong": "no weights"},
-        f"this is the old state | {_CONTEXT}": {"wrong": "old state"},
-        f"the cell got no context | {_CONTEXT}": {"wrong": "no context"},
+        f"this is the old state | {_CELL}": {"wrong": "old state"},
+        f"the cell got no context | {_CELL}": {"wrong": "no context"},
+        f"the cell got the context before the word | {_CELL}": {"wrong": "context first"},
+        "these are in another order | End with `return state, context, weights`.": {"wrong": "order"},
     },
     parts=["the new state", "the context", "the weights"],
     last_first=True,
@@ -56,11 +60,20 @@ _CONTEXT = "Call `cell(y, context, s)` with the context of this step and the sta
 def one_step(layer, cell, y, s, h, keys, mask, *, wrong="") -> tuple[Tensor, Tensor, Tensor]:
     query = {"no query": torch.zeros_like(s), "no w_q": s}.get(wrong, layer.w_q(s))
     sums = query[:, None] + keys
-    scores = layer.w_v(sums if wrong == "no tanh" else torch.tanh(sums)).squeeze(-1)
+    scores = layer.w_v(sums if wrong in ("no tanh", "tanh outside") else torch.tanh(sums)).squeeze(-1)
+    if wrong == "tanh outside":
+        scores = torch.tanh(scores)
     weights = masked_softmax(scores, mask | (wrong == "no mask"))
     shares = torch.ones(2, 5) if wrong == "no weights" else weights
     context = (shares[:, :, None] * h).sum(dim=1)
-    state = s if wrong == "old state" else cell(y, context * (wrong != "no context"), s)
+    inputs = [y, context * (wrong != "no context")]
+    state = (
+        s
+        if wrong == "old state"
+        else cell(torch.cat(inputs[:: -1 if wrong == "context first" else 1], -1), s)
+    )
+    if wrong == "order":
+        return weights, context, state
     return state, context, scores if wrong == "scores" else weights
 
 

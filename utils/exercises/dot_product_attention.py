@@ -36,8 +36,8 @@ _SHARES = partial(torch.softmax, dim=-1)
     "The softmax runs along each row: `dim=-1`. The contexts are the product of the weights and the values.",
     cases=[
         Case(
-            "for the queries [1] and [0] and the keys [0] and [ln 3]",
-            (tensor([[1.0], [0]]), tensor([[0], [math.log(3)]]), tensor([[4.0, 0, 1], [8, 2, 1]])),
+            "for the queries [1] and [2] and the keys [0] and [ln 3]",
+            (tensor([[1.0], [2]]), tensor([[0], [math.log(3)]]), tensor([[4.0, 0, 1], [8, 2, 1]])),
             "each row of weights belongs to a query, and sums to 1",
             "Row i of `weights @ values` is the context of query i.",
         ),

@@ -19,9 +19,19 @@ def _divided_again(scores: Tensor, mask: Tensor) -> Tensor:
     return weights / weights.sum(dim=-1, keepdim=True)
 
 
-def _four(*scores: float) -> Case:
+def _over_lowest(scores: Tensor, mask: Tensor) -> Tensor:
+    lowest = torch.finfo(scores.dtype).min
+    return torch.softmax(scores.masked_fill(~mask, lowest), dim=-1) * mask
+
+
+def _over_queries(scores: Tensor, mask: Tensor, fill: float = -math.inf) -> Tensor:
+    return torch.softmax(scores.masked_fill(~mask, fill), dim=-2)
+
+
+def _four(*scores: float, dtype: torch.dtype = torch.float32) -> Case:
     says = f"for the scores {show(list(scores))}, of which the first two are allowed"
-    return Case(says, (torch.tensor([[scores]]), _FIRST_TWO))
+    says = f"in float16, {says}" if dtype == torch.float16 else says
+    return Case(says, (torch.tensor([[scores]], dtype=dtype), _FIRST_TWO))
 
 
 @against(
@@ -55,6 +65,9 @@ def _four(*scores: float) -> Case:
             "it works in float16",
             "The largest number of float16 is 65,504, and -inf fits too.",
         ),
+        _four(-65504.0, -65504.0, 0.0, 0.0, dtype=torch.float16)._replace(
+            point="what you write over forbidden scores is lower than any score can be"
+        ),
     ],
     mistakes={
         "they sum to 3/7 | Divide by the sum of what is left.": lambda s, m: torch.softmax(s, dim=-1) * m,
@@ -65,6 +78,15 @@ def _four(*scores: float) -> Case:
             s, ~m
         ),
         "the forbidden key got the score 0 | The exponential of 0 is 1.": {"fill": 0},
+        "the softmax runs over the queries | The weights of one query lie along the last axis: `dim=-1`.": (
+            lambda s, m: _over_queries(s, m).masked_fill(~m, 0.0)
+        ),
+        "a key that no query may see is 0/0: the softmax runs over the queries | It needs `dim=-1`.": (
+            _over_queries
+        ),
+        "each key has the weight 1: the softmax runs over the queries | It needs `dim=-1`.": (
+            lambda s, m: _over_queries(s, m, -1e9)
+        ),
         "these are the exponentials | Divide each by the sum of its row.": lambda s, m: s.exp() * m,
         "e to the 100 is infinite | `torch.softmax` knows what to do.": lambda s, m: (
             (shares := s.exp() * m) / shares.sum(dim=-1, keepdim=True)
@@ -73,6 +95,9 @@ def _four(*scores: float) -> Case:
         "what you write over forbidden scores is higher | It must be lower than any score.": {"fill": -1e6},
         "an empty row is 0/0 | `mask.any(dim=-1, keepdim=True)` finds it.": {"fill": -math.inf},
         "all keys of the empty row get the same weight | No key of this row is allowed.": {"fill": -3e38},
+        "the forbidden keys have the same score as the allowed ones | -inf is lower than any number.": (
+            _over_lowest
+        ),
     },
     parts=["the row of weights"],
 )

@@ -13,6 +13,39 @@ _GAUSSIAN = "The Gaussian is exp(−u²/2)."
 
 @against(
     1,
+    "Multiply the vector of each word by the weight of this word, and add the products.",
+    "One product does both: `weights @ values`.",
+    cases=[
+        Case(
+            "for the weights 0.2, 0.7 and 0.1 and the vectors (1, 5), (2, 0) and (−3, 4)",
+            (tensor([0.2, 0.7, 0.1]), tensor([[1.0, 5], [2, 0], [-3, 4]])),
+            "the context is one vector, as wide as the vectors of the words",
+            "The result is one vector: the shape is (d,).",
+        ),
+        Case(
+            "for 7 words of 5 numbers",
+            lambda: (torch.softmax(normal((7,))[0], dim=0), *normal((7, 5))),
+            "this is so for other words",
+        ),
+    ],
+    mistakes={
+        "each word counts the same | Use the weights.": lambda w, v: v.mean(dim=0),
+        "the vectors are added without their weights | Use the weights.": lambda w, v: v.sum(dim=0),
+        "the sum is divided by the number of words | The weights already sum to 1.": lambda w, v: (
+            w @ v / len(w)
+        ),
+        "only the word with the largest weight counts | Every word counts as much as its weight.": (
+            lambda w, v: v[w.argmax()]
+        ),
+    },
+    parts=["the context"],
+)
+def my_context(weights: Tensor, values: Tensor) -> Tensor:
+    return weights @ values
+
+
+@against(
+    2,
     "Divide the differences by the bandwidth, take the Gaussian of each, and divide each by their sum.",
     "`closeness = torch.exp(-((query - keys) / bandwidth) ** 2 / 2)`, and then the share of each in the sum.",
     cases=[
@@ -50,7 +83,7 @@ _SHARES = partial(torch.softmax, dim=1)
 
 
 @against(
-    3,
+    4,
     "Divide queries and keys by the bandwidths, and sum the squared differences over the coordinates.",
     "With one row of `scores` per query, the weights are `torch.softmax(scores, dim=1)`.",
     cases=[

@@ -4,6 +4,7 @@ pandas also shows tables, but how it writes a number or a column changes from re
 Explained in book/explorables.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from html import escape
 from numbers import Real
@@ -86,18 +87,19 @@ def _listed(entries: object) -> list[object]:
     """The entries of a row as Python's own objects; one entry is a row of one."""
     if hasattr(entries, "tolist"):  # tensors and arrays
         entries = entries.tolist()
-    return list(entries) if isinstance(entries, Sequence) and not isinstance(entries, str) else [entries]
+    several = isinstance(entries, Sequence) and not isinstance(entries, str)
+    return [
+        entry.item() if hasattr(entry, "item") else entry for entry in (entries if several else [entries])
+    ]
 
 
 def _written(entry: object, how: str) -> str:
-    if hasattr(entry, "item"):
-        entry = entry.item()
     if entry is None:
         return ""
     if isinstance(entry, bool) or not isinstance(entry, float):
         return str(entry)
-    written = format(entry, how)
-    if entry and not any(digit in written for digit in "123456789"):
+    written = format(entry + 0.0, how)  # -0.0 becomes 0.0
+    if entry and math.isfinite(entry) and not any(digit in written for digit in "123456789"):
         digits, _, power = f"{entry:.0e}".partition("e")
         return f"{digits}e{int(power)}"
     return written

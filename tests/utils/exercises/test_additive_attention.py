@@ -17,9 +17,9 @@ answers.add(check.additive, [loop_over_queries])
 
 
 def other_signs(c):
-    """The units in another order, the tanh of −x, and the 1 in the queries."""
-    w_k = torch.tensor([[0, c, 0], [-c, 0, 0], [0, -c, 0], [c, 0, 0]])
-    return (-w_k - torch.tensor([0, 0, 1])).tolist(), w_k.tolist(), [[-1, -1, -1, -1]]
+    """The units in another order, and the tanh of −x."""
+    w_k = torch.tensor([[0, c], [-c, 0], [0, -c], [c, 0]])
+    return torch.cat([-w_k, -torch.ones(4, 1)], dim=1).tolist(), w_k.tolist(), [[-1, -1, -1, -1]]
 
 
 answers.add(

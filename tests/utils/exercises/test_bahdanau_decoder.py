@@ -14,7 +14,7 @@ def word_by_word(layer, cell, y, s, h, keys, mask):
     scores = [layer.w_v(torch.tanh(layer.w_q(s) + keys[:, j])) for j in range(keys.shape[1])]
     weights = torch.cat(scores, dim=-1).masked_fill(~mask, -math.inf).softmax(dim=-1)
     context = torch.einsum("bn,bnd->bd", weights, h)
-    return cell(y, context, s), context, weights
+    return cell(torch.cat([y, context], dim=-1), s), context, weights
 
 
 answers.add(check.one_step, [word_by_word])

@@ -29,11 +29,15 @@ answers.add(
     [
         by_exponentials,
         lambda scores, mask: fills(-INF)(scores, mask).nan_to_num(),
-        lambda scores, mask: fills(torch.finfo(scores.dtype).min)(scores, mask) * mask,
     ],
     [
         (in_place, "changes what it is given"),
         (lambda scores, mask: fills(-1e30)(scores, mask) * mask, "in float16, for equal scores"),
+        (
+            lambda scores, mask: fills(torch.finfo(scores.dtype).min)(scores, mask) * mask,
+            "the same score as the allowed ones",
+        ),
+        (lambda scores, mask: fills(-INF)(scores.mT, mask.mT).mT, "a key that no query may see is 0/0"),
     ],
 )
 

@@ -37,13 +37,26 @@ from stored_figures import (
 )
 from windows import DESK, PHONE, Visit
 
+from utils.figures import Plane
 from utils.figures.colours import COLOURS
 from utils.figures.live import page_script, style
 
 pytestmark = pytest.mark.browser
 
 FIGURES = examples()
-LIVE = {**FIGURES, "awkward": awkward()}
+#: Nothing to choose: one score, whose weights follow the points alone.
+ALONE = Plane(
+    {"score": {"form": "distance", "w_q": [[1, 0], [0, 1]], "w_k": [[1, 0], [0, 1]]}},
+    points=[(0, 0), (1, 2)],
+    keys=["a", "b"],
+    query=(1, 1),
+    box=(-1, 2, -1, 2),
+    axes_labels=("across", "up"),
+    name="alone",
+    alt="Two points and a query.",
+    say="{top:0%} for {best|points}.",
+)
+LIVE = {**FIGURES, "awkward": awkward(), "alone": ALONE}
 every_figure = pytest.mark.parametrize("name", FIGURES)
 #: One of each kind: figures of one kind have the same controls.
 KINDS = {figure.kind: name for name, figure in reversed(FIGURES.items())}
@@ -257,7 +270,7 @@ def test_a_click_and_a_tap_choose(page: Page, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "axis", "inset"),  # by which the area is wider than what is drawn, on each side
-    [("curve", "query", 0), ("bars", "valid_length", 10), ("maps", "d", 16)],
+    [("curve", "query", 0), ("lines", "q", 0), ("bars", "valid_length", 10), ("maps", "d", 16)],
 )
 def test_the_mouse_drags_a_line_along(desk: Page, name: str, axis: str, inset: int) -> None:
     shown, values = opened(desk, name), FIGURES[name].axes[axis]
@@ -319,6 +332,11 @@ def choose_point(shown: Locator, point: int) -> None:
     """Open the sliders of a point."""
     shown.locator(".xp-mover").evaluate("details => { details.open = true }")
     shown.get_by_label("point", exact=True).select_option(str(point))
+
+
+def test_a_single_score_has_no_control(desk: Page) -> None:
+    choices = [opened(desk, name).get_by_role("radiogroup").count() for name in ("plane", "alone")]
+    assert choices == [1, 0]
 
 
 @pytest.mark.parametrize("by", ["mouse", "finger"])

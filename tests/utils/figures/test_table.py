@@ -22,13 +22,22 @@ def test_numbers_are_right_aligned_and_words_left():
 
 
 def test_a_small_number_does_not_look_like_zero():
-    table = Table({"a": [3e-7], "b": [-4.4e-12], "c": [0.0], "d": [0.004]}, ["error"])
-    assert [line.split()[1] for line in repr(table).splitlines()[1:]] == ["3e-7", "-4e-12", "0.00", "4e-3"]
+    table = Table(
+        {"a": [3e-7], "b": [-4.4e-12], "c": [0.0], "d": [0.004], "e": [-0.0], "f": [float("nan")]}, ["error"]
+    )
+    assert [line.split()[1] for line in repr(table).splitlines()[1:]] == [
+        "3e-7",
+        "-4e-12",
+        "0.00",
+        "4e-3",
+        "0.00",
+        "nan",
+    ]
 
 
 def test_rows_may_be_tensors_or_single_entries():
     table = Table({"q": torch.tensor([0.25, 0.5]), "k": [torch.tensor(1.0), 2]}, ["x", "y"], formats=".1f")
-    assert repr(table).split() == ["x", "y", "q", "0.2", "0.5", "k", "1.0", "2"]
+    assert repr(table).splitlines() == ["     x    y", "q  0.2  0.5", "k  1.0    2"]
     assert repr(Table({"a": 0.5, "b": torch.tensor(7)}, ["n"])).split() == ["n", "a", "0.50", "b", "7"]
 
 

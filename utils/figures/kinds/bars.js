@@ -55,7 +55,8 @@ kinds.bars = (() => {
     // Of several rows, name and verdict stand beside each on a desk, and above each on a phone.
     const beside = several && wide;
     const names = BOLD * widest(panels.map(([, title]) => title));
-    const left = beside ? names + 14 : several ? 12 : 30;
+    const scored = figure.has("given") && wide; // their name stands left of the scores
+    const left = beside ? names + 14 : several ? 12 : scored ? BOLD * textWidth("scores") + 14 : 30;
     const aside = beside && verdicts.length ? 28 + BOLD * widest(verdicts) : 14;
     const step = Math.min(110, (width - left - aside) / labels.length);
     const right = left + labels.length * step;

@@ -53,9 +53,7 @@ kinds.curve = (() => {
     const { left, right, top, base, xOf, yOf, widthOf } = frame;
     const asked = xOf(figure.value("query"));
     const across = widthOf(figure.value("bandwidth")); // one bandwidth to each side
-    /** @param {string} name */
-    const shown = (name) => figure.controls[name].labels[figure.place[name]];
-    const held = `${x_label} ${shown("query")} ± ${shown("bandwidth")}`;
+    const held = `${x_label} ${figure.controls.query.labels[figure.place.query]}`;
     const weights = figure.array("weights");
     // Weights have one scale for all bandwidths: the bar of a weight of 1 reaches to the top. None that counts is
     // invisible.

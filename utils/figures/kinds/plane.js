@@ -1,11 +1,11 @@
 // Keys and a query as points of a plane, which the reader drags, over the landscape of a score.
 kinds.plane = (() => {
-  const { argmax, argmin, scoresOf, softmax } = mathematics;
+  const { argmax, argmin, dot, scoresOf, softmax } = mathematics;
   const { circle, dragged, group, isWide, label, line, path, pathsByValue, picks, rect, round } = marks;
   const { BOLD, signed, spelled, textWidth } = texts;
 
   /**
-   * @typedef {Figure<{ points: Place[], query: Place, scorers: Record<string, Scorer & { one: boolean }>, box: number[], x_label: string, y_label: string }>} Plane
+   * @typedef {Figure<{ points: Place[], query: Place, lines: boolean, scorers: Record<string, Scorer & { one: boolean }>, box: number[], x_label: string, y_label: string }>} Plane
    */
   /** @typedef {ReturnType<typeof planeLayout>} Layout */
 
@@ -50,7 +50,8 @@ kinds.plane = (() => {
       shadesKey(left, bottom + 17),
       pullsQuery(layout, rect(left, top, right - left, bottom - top, { class: "drag plain" })),
       // Of a query the dot product and the cosine know the way from the origin.
-      group({}, scorer.form !== "additive" && line(x, y, asked[0], asked[1], { class: "query ray" })),
+      group({}, ["dot", "cosine"].includes(scorer.form) && line(x, y, asked[0], asked[1], { class: "query ray" })),
+      figure.options.lines && drawLines(layout),
       drawKeys(figure, layout),
       drawQuery(layout),
       listed && drawList(figure, layout),
@@ -84,7 +85,7 @@ kinds.plane = (() => {
     const asked = toPicture(setting.query);
     return {
       ...setting,
-      ...{ width, listed, left, right, top, bottom, inside, weights },
+      ...{ width, listed, left, right, top, bottom, inside, toPicture, weights },
       words: figure.labels.points.map(spelled),
       best: figure.array("best")[0],
       origin: toPicture([0, 0]),
@@ -92,6 +93,30 @@ kinds.plane = (() => {
       points: [...places, asked],
       dots: places.map(([x, y], i) => ({ x, y, r: 4 + 14 * Math.sqrt(weights[i]) })),
     };
+  };
+
+  // What the score measures: the distance of each key from the query, or how far the key reaches along the query.
+  /** @param {Layout} layout */
+  const drawLines = ({ scorer, keys, query, toPicture, origin, asked, points }) => {
+    /** @param {number[]} from @param {number[]} to @param {string} kind */
+    const between = ([a, b], [c, d], kind) => line(a, b, c, d, { class: kind });
+    const tips = points.slice(0, -1);
+    if (scorer.form === "distance") return tips.map((tip) => between(asked, tip, "edge"));
+    const reaches = keys.map((key) => dot(key, query) / (dot(query, query) || 1));
+    /** @param {number} reach */
+    const footAt = (reach) => toPicture([reach * query[0], reach * query[1]]);
+    const [lowest, highest] = [Math.min(0, ...reaches), Math.max(1, ...reaches)].map(footAt);
+    return [
+      between(lowest, highest, "rule"),
+      tips.map((tip, i) => {
+        const foot = footAt(reaches[i]);
+        return [
+          between(origin, tip, "key ray"),
+          between(tip, foot, "edge"),
+          circle(foot[0], foot[1], 3.5, { class: "handle" }),
+        ];
+      }),
+    ];
   };
 
   /** @param {Plane} figure @param {Layout} layout */

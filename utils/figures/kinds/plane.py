@@ -11,8 +11,13 @@ from torch import Tensor
 
 from utils.figures.figure import Figure
 
-#: The scores that the page can compute, and the trained matrices of each.
-FORMS = {"dot": ("w_q", "w_k"), "cosine": ("w_q", "w_k"), "additive": ("w_q", "w_k", "w_v")}
+#: The scores that the page can compute, and the matrices of each.
+FORMS = {
+    "distance": ("w_q", "w_k"),
+    "dot": ("w_q", "w_k"),
+    "cosine": ("w_q", "w_k"),
+    "additive": ("w_q", "w_k", "w_v"),
+}
 
 
 class Plane(Figure):
@@ -24,14 +29,17 @@ class Plane(Figure):
     and ``weights``.
 
     Args:
-        scorers: the values of the axis ``score``. Each is a mapping of ``form``, one of :data:`FORMS`, and its trained
-            matrices as lists or tensors, of shapes (h, d) and ``w_v`` (h,); ``scale`` multiplies a dot or cosine score,
-            and with ``one`` each point is followed by a constant 1.
+        scorers: the values of the axis ``score``. Each is a mapping of ``form``, one of :data:`FORMS`, and its
+            matrices as lists or tensors, of shapes (h, d) and ``w_v`` (h,); ``scale`` multiplies a score that is not
+            additive, and with ``one`` each point is followed by a constant 1. The form ``distance`` is the score of a
+            Gaussian kernel, minus half the squared distance.
         points: places of the keys, (keys, 2).
         keys: their labels.
         query: the place of the query when the figure opens, (2,).
         box: left, right, bottom and top of the plane.
         axes_labels: labels of the x and the y axis.
+        lines: whether lines show what a score measures: by ``distance`` the way from the query to each key, by ``dot``
+            the projection of each key on the query. The scores then have no matrices.
         options: as for :class:`utils.figures.figure.Figure`.
     """
 
@@ -47,11 +55,17 @@ class Plane(Figure):
         query: Sequence[float],
         box: tuple[float, float, float, float],
         axes_labels: tuple[str, str],
+        lines: bool = False,
         **options,
     ):
         self.scorers = {name: _scorer(scorer) for name, scorer in scorers.items()}
         self.places = [[round(float(x), 4) for x in point] for point in points]
         self.query, self.box, self.axes_labels = [float(x) for x in query], list(box), axes_labels
+        self.lines = lines
+        if lines and not all(map(_is_measured, self.scorers.values())):
+            raise ValueError(
+                "lines show a distance or a dot product of the points themselves, without matrices"
+            )
         if len(self.places) != len(keys):
             raise ValueError(f"there are {len(self.places)} points and {len(keys)} labels")
         for x, y in [*self.places, self.query]:
@@ -70,6 +84,7 @@ class Plane(Figure):
             "box": self.box,
             "x_label": self.axes_labels[0],
             "y_label": self.axes_labels[1],
+            "lines": self.lines,
         }
 
     @property
@@ -91,6 +106,12 @@ def _scorer(scorer: Mapping) -> dict:
     }
     plain = {key: _rounded(value) for key, value in numbers.items()}
     return {"form": scorer["form"], "one": bool(scorer.get("one", False))} | plain
+
+
+def _is_measured(scorer: Mapping) -> bool:
+    """Whether lines in the plane can show the score: it is that of the points themselves."""
+    unit = [[1, 0], [0, 1]]
+    return scorer["form"] in {"distance", "dot"} and scorer["w_q"] == scorer["w_k"] == unit
 
 
 def _rounded(numbers: Tensor | Sequence | float) -> list | float:

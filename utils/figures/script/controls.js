@@ -87,14 +87,16 @@ const controls = (() => {
     );
   };
 
-  // The rows of the controls by name.
+  // The rows of the controls by name. Where there is a single value, there is nothing to choose.
   /** @param {View} view */
   const controlRows = (view) =>
     Object.fromEntries(
-      Object.entries(view.figure.controls).map(([name, control]) => [
-        name,
-        control.buttons ? controlButtons(view, control) : controlSlider(view, control),
-      ]),
+      Object.entries(view.figure.controls)
+        .filter(([, { labels }]) => labels.length > 1)
+        .map(([name, control]) => [
+          name,
+          control.buttons ? controlButtons(view, control) : controlSlider(view, control),
+        ]),
     );
 
   // The rows below the picture.

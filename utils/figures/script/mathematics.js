@@ -37,6 +37,7 @@ const mathematics = (() => {
   // The score of a query and a key that are projected.
   /** @type {Record<string, (scorer: Scorer, q: number[], k: number[]) => number>} */
   const scored = {
+    distance: ({ scale }, q, k) => (-scale / 2) * q.reduce((sum, x, i) => sum + (x - k[i]) ** 2, 0),
     dot: ({ scale }, q, k) => scale * dot(q, k),
     cosine: ({ scale }, q, k) => (scale * dot(q, k)) / (Math.sqrt(dot(q, q) * dot(k, k)) || 1),
     additive: ({ w_v }, q, k) =>
@@ -57,5 +58,5 @@ const mathematics = (() => {
     };
   };
 
-  return { last, argmax, argmin, rowOf, softmax, scoresOf };
+  return { last, argmax, argmin, dot, rowOf, softmax, scoresOf };
 })();

@@ -131,7 +131,7 @@ interface MapOptions {
 
 /** A score of a query and a key, with the matrices that project them; `w_v` belongs to the additive one. */
 interface Scorer {
-  form: "dot" | "cosine" | "additive";
+  form: "distance" | "dot" | "cosine" | "additive";
   scale: number;
   w_q: number[][];
   w_k: number[][];

@@ -50,3 +50,13 @@ def test_a_phone_names_allowed_and_forbidden_together() -> None:
     ):  # fmt: skip
         written = texts(example().draw(328, valid_length=n))
         assert {text for text in written if "allowed" in text or "forbidden" in text} == words
+
+
+def test_the_name_of_the_scores_has_room_beside_one_panel() -> None:
+    given = Bars(
+        lambda n: {"p": NUMBERS, "given": NUMBERS}, {"n": range(5)}, panels={"p": "weights"},
+        bars=["v", "w", "x", "y"], edge="n", name="given", alt="Bars.", say="Scores.",
+    )  # fmt: skip
+    (name,) = (mark for mark in marks(given.draw(720), "text", "end", "name") if mark.text == "scores")
+    x = float(re.match(r"translate\(([\d.]+) ", name.get("transform"))[1])
+    assert x > 6.5 * len("scores"), "it ends there"
