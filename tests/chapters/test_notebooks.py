@@ -253,7 +253,8 @@ def cells_are_short_and_explained(notebook: NotebookNode) -> Iterator[str]:
         in_a_row = in_a_row + 1 if cell.cell_type == "code" else 0
         if in_a_row == MAX_CODE_CELLS_IN_A_ROW + 1:
             yield f"more than {MAX_CODE_CELLS_IN_A_ROW} code cells in a row: {begins(cell)}"
-        if cell.cell_type == "code" and len(cell.source.splitlines()) > MAX_CELL_LINES:
+        is_read = cell.cell_type == "code" and "remove-cell" not in tags(cell)
+        if is_read and len(cell.source.splitlines()) > MAX_CELL_LINES:
             yield f"a cell of {len(cell.source.splitlines())} lines: {begins(cell)}"
 
 
@@ -275,7 +276,7 @@ def a_prediction_is_made_before_the_answer_is_seen(notebook: NotebookNode) -> It
 @rule
 def visible_code_fits_the_column(notebook: NotebookNode) -> Iterator[str]:
     for cell in code_cells(notebook):
-        for line in [] if tags(cell) & FOLDED else cell.source.splitlines():
+        for line in [] if tags(cell) & {*FOLDED, "remove-cell"} else cell.source.splitlines():
             if len(line) > MAX_WIDTH:
                 yield f"a line of {len(line)} characters: {line}"
 

@@ -249,7 +249,7 @@ def plane(name: str = "plane") -> Plane:
 
 def lines(name: str = "lines") -> Lines:
     """A slope, or a hill that is the sum of two curves."""
-    grid, dots = torch.linspace(-1.1, 1.7, 29), torch.tensor([-0.8, -0.2, 0.4, 0.9, 1.5])
+    grid, dots = torch.linspace(-1, 1.5, 26), torch.tensor([-0.8, -0.2, 0.4, 0.9, 1.5])
 
     def compute(score, q):
         def summed(x):

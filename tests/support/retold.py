@@ -17,7 +17,6 @@ EXEMPT = {
     "gpt",
     "inside_heads",
     "long_sequences",
-    "measuring",
     "positions",
     "real_network",
     "transformer",

@@ -11,6 +11,7 @@ import hashlib
 import io
 import itertools
 import re
+from collections import Counter
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
@@ -23,6 +24,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.textpath import TextPath
 from torch import Tensor
 
 from utils.figures.chinese import font_face, font_path
@@ -36,7 +38,7 @@ from utils.figures.colours import (  # chapters take them from here
     INK,
     KEY,  # noqa: F401
     LOOKS_BACK,  # noqa: F401
-    ONE_VECTOR,  # noqa: F401
+    ONE_VECTOR,
     PAPER,
     QUERY,  # noqa: F401
     TRAINING,  # noqa: F401
@@ -300,3 +302,67 @@ def colorbar_for(axes: Sequence[Axes]) -> Axes:
     holder.yaxis.set(label_position="right", ticks_position="right")
     holder.spines[:].set(visible=True, color=GREY)
     return holder
+
+
+#: How dark the box of a word is that is in no shared run, alone, or in a run of two, three, and four words.
+_SHADES = 0, 0.08, 0.17, 0.28, 0.42
+
+
+def longest_runs(words: Sequence[str], others: Sequence[str]) -> list[int]:
+    """For each word the length of the longest run with it, up to 4, that another text has, too.
+
+    A run counts at most as often as the other text has it, as for BLEU.
+
+    >>> longest_runs("la petite petite fleur".split(), "la petite fleur".split())
+    [2, 2, 2, 2]
+    """
+    longest = [0] * len(words)
+    for n in (1, 2, 3, 4):
+        left = Counter(zip(*(others[start:] for start in range(n)), strict=False))
+        for start in range(len(words) - n + 1):
+            run = tuple(words[start : start + n])
+            if left[run] > 0:
+                left[run] -= 1
+                longest[start : start + n] = [n] * n
+    return longest
+
+
+def words_in_boxes(ax: Axes, x: float, y: float, words: Sequence[str], longest: Sequence[int]) -> float:
+    """Draw words in boxes: the longer the run of a word, the darker its box and the thicker the line below it.
+
+    Args:
+        ax: from :func:`page_of_boxes`.
+        x: the left edge, in points.
+        y: the middle of the first line, in points.
+        words: what to draw; it goes on in a new line at the right edge.
+        longest: for each word a number from 0 to 4, as from :func:`longest_runs`.
+
+    Returns:
+        The middle of the last line.
+    """
+    left = x
+    for word, n in zip(words, longest, strict=True):
+        width = TextPath((0, 0), word, size=FONT_SIZE).get_extents().width + 8
+        if x + width > ax.get_xlim()[1] - 4:
+            x, y = left, y - 23
+        if n:
+            ax.add_patch(
+                Rectangle((x, y - 9), width, 18, facecolor=ONE_VECTOR, alpha=_SHADES[n], linewidth=0)
+            )
+            ax.add_patch(Rectangle((x, y - 9), width, 1.1 * n, facecolor=ONE_VECTOR, linewidth=0))
+        else:
+            ax.add_patch(
+                Rectangle((x, y - 9), width, 18, fill=False, edgecolor=GREY, linestyle=":", linewidth=0.8)
+            )
+        ax.text(x + width / 2, y, word, ha="center", va="center", parse_math=False)
+        x += width + 2
+    return y
+
+
+def page_of_boxes(height: float) -> Axes:
+    """Axes for :func:`words_in_boxes`, in points, y from ``-height`` to 0, with what the boxes mean at the top."""
+    ax = plt.subplots(figsize=(370 / 72, height / 72))[1]
+    ax.set(xlim=(0, 370), ylim=(-height, 0))
+    ax.axis("off")
+    words_in_boxes(ax, 2, -12, ["not shared", "a word", "run of 2", "run of 3", "4 or more"], range(5))
+    return ax

@@ -270,7 +270,7 @@ def test_a_click_and_a_tap_choose(page: Page, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "axis", "inset"),  # by which the area is wider than what is drawn, on each side
-    [("curve", "query", 0), ("bars", "valid_length", 10), ("maps", "d", 16)],
+    [("curve", "query", 0), ("lines", "q", 0), ("bars", "valid_length", 10), ("maps", "d", 16)],
 )
 def test_the_mouse_drags_a_line_along(desk: Page, name: str, axis: str, inset: int) -> None:
     shown, values = opened(desk, name), FIGURES[name].axes[axis]

@@ -147,3 +147,20 @@ def test_a_notebook_stores_the_drawing_and_no_picture_of_pixels():
         InteractiveShell.clear_instance()
     assert stored.keys() == {"text/plain", "image/svg+xml"}
     assert ElementTree.fromstring(stored["image/svg+xml"]).get("class") == "chart"
+
+
+def test_a_shared_run_counts_as_often_as_the_other_text_has_it() -> None:
+    others = ["a", "b", "c", "d", "e", "a", "b"]
+    assert plotting.longest_runs(["a", "b", "x", "c", "d", "e"], others) == [2, 2, 0, 3, 3, 3]
+    assert plotting.longest_runs(["a", "b", "c", "d", "e", "a"], others) == [4, 4, 4, 4, 4, 4]
+    assert plotting.longest_runs(["c", "y", "c"], others) == [1, 0, 0]
+
+
+def test_words_in_boxes_go_on_in_a_new_line() -> None:
+    axes = plotting.page_of_boxes(100)
+    before = len(axes.texts)
+    words = ["extraordinaire"] * 7
+    assert plotting.words_in_boxes(axes, 2, -40, words, [0, 1, 2, 3, 4, 0, 4]) == -63
+    assert [text.get_text() for text in axes.texts[before:]] == words
+    assert [text.get_position()[1] for text in axes.texts[before:]] == [-40] * 4 + [-63] * 3
+    plotting.plt.close(axes.figure)

@@ -62,7 +62,9 @@ class Lines(Figure):
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """Each curve: (grid,); heights: (dots,); best and what says whether a curve is drawn: ()."""
         known = self._optional({f"{name}_known": () for name in self.curves})
-        return dict.fromkeys(self.curves, self.grid.shape) | {"heights": (len(self.dots),), "best": ()} | known
+        return (
+            dict.fromkeys(self.curves, self.grid.shape) | {"heights": (len(self.dots),), "best": ()} | known
+        )
 
     @property
     def options(self) -> dict:

@@ -1,4 +1,4 @@
-"""Curves run through their numbers on one scale, dots ride on the last one, and a curve that is not known is not drawn."""
+"""Curves run through their numbers on one scale, dots ride on the last, and one that is not known is not drawn."""
 
 import re
 
@@ -32,7 +32,9 @@ def small(**changes) -> Lines:
 
 def places(drawn: str, *classes: str, without: tuple[str, ...] = ()) -> torch.Tensor:
     (curve,) = marks(drawn, "path", *classes, without=without)
-    return torch.tensor([[float(number) for number in pair] for pair in re.findall(r"([\d.]+),([\d.]+)", curve.get("d"))])
+    return torch.tensor(
+        [[float(number) for number in pair] for pair in re.findall(r"([\d.]+),([\d.]+)", curve.get("d"))]
+    )
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -41,7 +43,9 @@ def test_all_states_have_one_scale(width) -> None:
     steps = at_1.diff(dim=0)[:, 0]
     assert (steps / steps[0]).tolist() == pytest.approx([1, 1, 2], abs=1e-3)
     zero = at_1[1, 1]
-    assert ((zero - at_2[:, 1]) / (zero - at_1[3, 1])).tolist() == pytest.approx([-2 / 3, 0, 2 / 3, 2], abs=1e-3)
+    assert ((zero - at_2[:, 1]) / (zero - at_1[3, 1])).tolist() == pytest.approx(
+        [-2 / 3, 0, 2 / 3, 2], abs=1e-3
+    )
 
 
 def test_dots_ride_on_the_last_curve_and_the_best_stands_out() -> None:
