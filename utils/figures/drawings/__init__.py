@@ -2,6 +2,7 @@
 
 Pictures with controls are the ``kinds``; charts are drawn by ``plotting``. The look of all drawings is here, so a file
 holds shapes and labels alone.
+Explained in book/explorables.
 """
 
 import re
