@@ -226,6 +226,7 @@ SHARES = {
     "align": {"weights"},
     "decoding": {"weights", "probabilities"},
     "plane": set(),
+    "lines": {"up_known", "down_known"},
     "picture": {"weights", "gold", "image"},
 }
 

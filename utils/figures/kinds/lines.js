@@ -92,7 +92,7 @@ kinds.lines = (() => {
 
   // The dots, and under the axis their names; a thin line says which name belongs to which dot.
   /** @param {Lines} figure @param {Layout} layout */
-  const drawDots = (figure, { bottom, xOf, yOf }) => {
+  const drawDots = (figure, { bottom, right, xOf, yOf }) => {
     const heights = figure.array("heights");
     const best = figure.array("best")[0];
     return figure.options.dots.map((place, i) => {
@@ -101,7 +101,9 @@ kinds.lines = (() => {
       return [
         rect(x - 0.5, y, 1, bottom + 4 - y, { class: "key" }),
         circle(x, y, i === best ? 8 : 5, { class: "key outlined" }),
-        label(name, x, bottom + 17, { class: i === best ? "middle key name" : "middle key" }),
+        label(name, Math.min(x, right + 8 - 0.7 * textWidth(name)), bottom + 17, {
+          class: i === best ? "middle key name" : "middle key",
+        }),
       ];
     });
   };
