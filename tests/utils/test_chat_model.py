@@ -415,7 +415,6 @@ def test_the_marks_of_a_plain_text_stay_marks(small):
         ([{"role": "user"}], "the template does not take these messages: .*no attribute 'content'"),
         ([{"role": "user", "content": None}], "messages must be dicts of texts, .*None"),
         (["Hello"], "messages must be dicts of texts, .*'Hello'"),
-        ("Hello", "messages must be a list, got the text 'Hello'"),
     ],
 )
 @pytest.mark.usefixtures("unchecked_shapes")
