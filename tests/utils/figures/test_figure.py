@@ -226,6 +226,7 @@ SHARES = {
     "align": {"weights"},
     "decoding": {"weights", "probabilities"},
     "plane": set(),
+    "translations": set(),
     "picture": {"weights", "gold", "image"},
 }
 

@@ -9,6 +9,7 @@ from utils.figures.kinds.curve import Curve
 from utils.figures.kinds.decoding import DecodingSteps, record_decoding
 from utils.figures.kinds.heads import Heads
 from utils.figures.kinds.plane import Plane
+from utils.figures.kinds.translations import Translations
 from utils.figures.kinds.weights import Weights
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "DecodingSteps",
     "Heads",
     "Plane",
+    "Translations",
     "Weights",
     "record_decoding",
 ]
