@@ -49,9 +49,8 @@ def _reading(order: list[int], pads: list[int]) -> tuple[nn.GRUCell, Tensor, Ten
             "wrong": "before"
         },
         "the pads are read like words | Where the mask is False, keep the old state.": {"wrong": "no mask"},
-        "at a pad the state is lost | Keep the old state, not zeros.": {"wrong": "lost"},
         "the states at pads are 0 | A pad leaves the state as it was, so the last place has the last state.": {
-            "wrong": "masked"
+            "wrong": "lost"
         },
         "the states are in the order of reading | Put the state of word j at place j.": {"wrong": "appended"},
         "the order has no effect | Go through the places with `for j in order`.": {"wrong": "no order"},
@@ -65,8 +64,7 @@ def read(cell: nn.GRUCell, x: Tensor, mask: Tensor, order: list[int], *, wrong: 
         before, real = state, mask[:, j, None] | (wrong == "no mask")
         new = cell(x[:, j], zeros if wrong == "from zeros" else state)
         state = torch.where(real, new, zeros if wrong == "lost" else state)
-        stored = {"before": before, "masked": state * mask[:, j, None]}.get(wrong, state)
-        states[turn if wrong == "appended" else j] = stored
+        states[turn if wrong == "appended" else j] = before if wrong == "before" else state
     return torch.stack(states, dim=1)
 
 

@@ -1,0 +1,167 @@
+"""The one-vector study: how many sentences of each length come back from a vector of 16, 128 or 256 numbers.
+
+Run as ``PYTHONPATH=chapters python -m studies.one_vector_study``. It trains on the grammar corpus and needs about ten
+minutes on one core. The results are stored beside this file; chapters/encoder_decoder reads them.
+"""
+
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from studies.attention_study import which_right
+from studies.parts import run_parts
+from studies.transformer_study import ChapterCorpus, corpus_of_the_chapter
+from studies.width_study import climb
+from utils.corpus.batches import pad_ids
+from utils.fast_training import fast_loss
+from utils.search import greedy
+from utils.seq2seq import Encoder, EncoderDecoder, FixedContextDecoder
+from utils.training import fit, seeded
+
+#: Where the results are stored.
+#:
+#: :meta hide-value:
+RESULTS = Path(__file__).with_suffix(".json")
+#: The width of each reading of the encoder, and how many numbers the vector of a sentence has. A vector that is
+#: narrower than the two readings together comes from a layer that squeezes them.
+KINDS = {"16": (8, 16), "128": (64, 128), "256": (128, 256), "256, squeezed to 16": (128, 16)}
+#: One English sentence that grows, and its French. None of these is in training.
+GROWING = (
+    ("Mary washed the dog .", "Marie a lavé le chien ."),
+    ("Mary washed the dog carefully .", "Marie a lavé soigneusement le chien ."),
+    ("Mary washed the small dog carefully .", "Marie a lavé soigneusement le petit chien ."),
+    ("Mary washed the small dog carefully yesterday .", "Marie a lavé soigneusement le petit chien hier ."),
+    (
+        "Mary washed the small dog carefully in the garden yesterday .",
+        "Marie a lavé soigneusement le petit chien dans le jardin hier .",
+    ),
+    (
+        "Mary washed the small black dog carefully in the garden yesterday .",
+        "Marie a lavé soigneusement le petit chien noir dans le jardin hier .",
+    ),
+    (
+        "Mary washed the small black dog carefully in the garden yesterday because it was tired .",
+        "Marie a lavé soigneusement le petit chien noir dans le jardin hier parce qu' il était fatigué .",
+    ),
+)
+
+
+class OneVectorSettings(NamedTuple):
+    """The settings of the study: the sentences and the batches of the chapter.
+
+    Attributes:
+        num_train: sentence pairs for training.
+        epochs: how often each of them is read, in batches of 64.
+        num_test: sentences for validation, and as many to test.
+        edges: longest sentences of the groups by length, in English words.
+        start: the search for a learning rate begins with this one and its double.
+        seeds: of the weights and the order of the batches; the rate is chosen with the first one.
+    """
+
+    num_train: int = 16_000
+    epochs: int = 2
+    num_test: int = 2_000
+    edges: tuple[int, ...] = (5, 8, 11, 14, 16)
+    start: float = 8e-3
+    seeds: tuple[int, ...] = (0, 1, 2)
+
+
+class SqueezedEncoder(Encoder):
+    """An encoder whose final states are squeezed into a few numbers, which are all that a decoder gets of them.
+
+    Args:
+        d_vector: how many numbers are left, an even number.
+        options: as for :class:`utils.seq2seq.Encoder`.
+    """
+
+    def __init__(self, *sizes: int, d_vector: int, **options):
+        super().__init__(*sizes, **options)
+        self.squeeze = nn.Linear(self.d_out, d_vector)
+
+    def forward(
+        self, src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"]
+    ) -> tuple[Float[Tensor, "batch n d_enc"], Float[Tensor, "layers batch directions h"]]:
+        """As :class:`utils.seq2seq.Encoder`; the states are the halves of the squeezed vector."""
+        outputs, state = super().forward(src, src_lens)
+        return outputs, self.squeeze(state.flatten(2)).unflatten(-1, (2, -1))
+
+
+def translator(kind: str, num_src: int, num_tgt: int) -> EncoderDecoder:
+    """A translator whose decoder gets one vector of a name in ``KINDS``; its state is as wide as both readings."""
+    width, d_vector = KINDS[kind]
+    squeezed = d_vector < 2 * width
+    encoder = (
+        SqueezedEncoder(num_src, 64, width, d_vector=d_vector) if squeezed else Encoder(num_src, 64, width)
+    )
+    return EncoderDecoder(encoder, FixedContextDecoder(num_tgt, 64, 2 * width, d_vector))
+
+
+def train(kind: str, corpus: ChapterCorpus, *, epochs: int, lr: float, seed: int) -> EncoderDecoder:
+    """A trained translator."""
+    with seeded(seed):
+        model = translator(kind, len(corpus.en), len(corpus.fr))
+    batches = corpus.batches(seed, batch_size=64)  # in another order in each epoch
+    selection = [batch for _ in range(epochs) for batch in batches]
+    fit(model, selection, epochs=1, lr=lr, loss=fast_loss, label_smoothing=0.0, seed=seed)
+    return model
+
+
+def measure(kind: str, setup: OneVectorSettings) -> dict:
+    """Choose a learning rate on the sentences of validation, then train with every seed and test."""
+    corpus = corpus_of_the_chapter(setup.num_train, setup.num_test)
+    trained, first = partial(train, kind, corpus, epochs=setup.epochs), {}
+
+    def right_in_validation(lr: float) -> float:
+        first[lr] = trained(lr=lr, seed=setup.seeds[0])
+        return sum(which_right(first[lr], corpus, corpus.valid))
+
+    trials = climb(right_in_validation, setup.start)
+    lr = max(trials, key=lambda trial: trials[trial])
+    lows = [1, *(edge + 1 for edge in setup.edges)]
+    groups = [
+        [row for row, t in enumerate(corpus.test) if low <= len(t.en) <= high]
+        for low, high in zip(lows, setup.edges, strict=False)
+    ]
+    runs = []
+    for seed in setup.seeds:
+        model = first[lr] if seed == setup.seeds[0] else trained(lr=lr, seed=seed)
+        right = which_right(model, corpus, corpus.test)
+        runs.append({"seed": seed, "right": [sum(right[row] for row in group) for group in groups]})
+    return {
+        "lr": lr,
+        "parameters": sum(parameter.numel() for parameter in first[lr].parameters()),
+        "validation": [{"lr": lr, "right": right} for lr, right in trials.items()],
+        "of": [len(group) for group in groups],
+        "runs": runs,
+    }
+
+
+def measure_growing(setup: OneVectorSettings) -> dict:
+    """What a vector of 128 numbers gives back of the sentence that grows; the rate is the first one that was tried."""
+    corpus = corpus_of_the_chapter(setup.num_train, setup.num_test)
+    model = train("128", corpus, epochs=setup.epochs, lr=setup.start, seed=setup.seeds[0])
+    ids = corpus.en.encode([en.split() for en, _ in GROWING])
+    found = greedy(model, pad_ids(ids), torch.tensor([*map(len, ids)]), max_len=50)
+    known = {" ".join(t.fr) for t in corpus.train}
+    return {
+        "in_training": sum(fr in known for _, fr in GROWING),
+        "written": [" ".join(corpus.fr.tokens(each.tokens)) for each in found],
+    }
+
+
+def main() -> None:
+    """Train the translators of each kind and store how many sentences of each length they get right."""
+    torch.set_num_threads(1)  # as for the results in the book
+    setup = OneVectorSettings()
+    belongs_to = {"torch": torch.__version__, **setup._asdict()}
+    measures = {"growing": partial(measure_growing, setup)}
+    measures |= {kind: partial(measure, kind, setup) for kind in KINDS}
+    run_parts(measures, RESULTS, belongs_to=belongs_to)
+
+
+if __name__ == "__main__":
+    main()
