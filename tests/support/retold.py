@@ -14,7 +14,6 @@ EXEMPT = {
     "chat_model",
     "chinese_english",
     "dot_product_attention",
-    "encoder_decoder",
     "explanation",
     "fast_decoding",
     "gpt",

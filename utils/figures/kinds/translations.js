@@ -1,5 +1,5 @@
-// One sentence after another: the words of the source run into a box, what is written comes out, and the reference
-// stands below. Wrong words are crossed out, and those that are missing are bold in the reference.
+// One sentence after another: the words of the source run into a box, and what is written comes out. Its wrong words are
+// crossed out; the reference stands below, with the missing words in bold.
 kinds.translations = (() => {
   const { flow, group, isWide, label, line, path, rect, round } = marks;
   const { BOLD, textWidth } = texts;
@@ -39,11 +39,10 @@ kinds.translations = (() => {
         label(box, middle, top + 21, { class: "middle name" }),
         between(middle, extent(written), below, half, top + 32),
         wordsAt(written, below),
-        group(
-          {},
-          differs && label(`right ${languages[1]}`, middle, below + low + 14, { class: "middle quiet" }),
-          differs && wordsAt(reference, end, true),
-        ),
+        label(differs ? `${languages[1]}; right would be` : languages[1], middle, below + low + 14, {
+          class: "middle quiet",
+        }),
+        group({}, differs && wordsAt(reference, end, true)),
       ],
     };
   };

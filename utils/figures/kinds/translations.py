@@ -18,7 +18,7 @@ class Translations(Figure):
 
     There is one sentence for each value of the axis. Its words run into a box that always has the same width, and the
     written words come out of it. A written word is right if it belongs to the longest runs that the translation and the
-    reference share, in order; the reference stands below, with the words that are missing in bold.
+    reference share, in order. Where a word is wrong, the reference stands below, with the missing words in bold.
 
     The sentence under the picture can name ``right``, how many words of the reference are written, and ``total``, how
     many it has. The second of two sentences is said where the translation is not the reference.

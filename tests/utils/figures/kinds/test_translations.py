@@ -52,8 +52,9 @@ def test_wrong_words_are_crossed_out_and_missing_ones_bold(width: int) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_where_all_is_right_no_reference_stands_below(width: int) -> None:
     figure = example()
-    assert "right French" not in texts(figure.draw(width, words=5))
-    assert "right French" in texts(figure.draw(width, words=3))
+    right, wrong = (texts(figure.draw(width, words=words)) for words in (5, 3))
+    assert "French" in right and right.count("Marie") == right.count("dort") - 1 == 0
+    assert "French; right would be" in wrong and wrong.count("Marie") == 1
     assert figure.sentence(words=5) == "All 5 words are right."
     assert figure.sentence(words=3) == "3 of 4 words are right."
 

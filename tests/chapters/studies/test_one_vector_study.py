@@ -1,0 +1,47 @@
+"""The study of one vector: what the decoder gets, and the stored results."""
+
+import json
+
+import pytest
+import torch
+
+from studies.one_vector_study import GROWING, KINDS, RESULTS, OneVectorSettings, translator
+
+STORED = json.loads(RESULTS.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_decoder_gets_as_many_numbers_as_the_kind_says(kind):
+    model = translator(kind, 7, 11)
+    outputs, state = model.encoder(torch.tensor([[4, 5, 6], [5, 4, 0]]), torch.tensor([3, 2]))
+    memory, first = model.decoder.start(outputs, state, torch.tensor([3, 2]))
+    assert memory.values.shape == (2, 1, int(kind))
+    torch.testing.assert_close(memory.values, state[0].flatten(1)[:, None])
+    assert first.shape == (1, 2, 128)
+
+
+def test_only_the_narrow_vector_is_squeezed():
+    narrow, usual, wide = (translator(kind, 7, 11).encoder for kind in KINDS)
+    assert narrow.gru.hidden_size == usual.gru.hidden_size == wide.gru.hidden_size / 2
+    assert [hasattr(each, "squeeze") for each in (narrow, usual, wide)] == [True, False, False]
+
+
+def test_the_stored_results_are_whole():
+    setup = OneVectorSettings()
+    assert list(STORED["parts"]) == ["growing", *KINDS]
+    assert len(STORED["parts"]["growing"]["written"]) == len(GROWING)
+    for kind in KINDS:
+        part = STORED["parts"][kind]
+        assert sum(part["of"]) == setup.num_test
+        assert [run["seed"] for run in part["runs"]] == list(setup.seeds)
+        scores = {trial["lr"]: trial["right"] for trial in part["validation"]}
+        assert part["lr"] == max(scores, key=scores.get)
+        assert min(scores) < part["lr"] < max(scores)
+
+
+def test_the_sentence_grows():
+    lengths = [len(english.split()) for english, _ in GROWING]
+    assert lengths == sorted(set(lengths))
+    for (before, _), (after, _) in zip(GROWING, GROWING[1:], strict=False):
+        following = iter(after.split())
+        assert all(word in following for word in before.split())  # in the same order
