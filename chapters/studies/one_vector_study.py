@@ -68,7 +68,7 @@ class OneVectorSettings(NamedTuple):
     num_test: int = 2_000
     edges: tuple[int, ...] = (5, 8, 11, 14, 16)
     lr: float = 8e-3
-    start: float = 4e-3
+    start: float = 8e-3
     seeds: tuple[int, ...] = (0, 1, 2)
 
 

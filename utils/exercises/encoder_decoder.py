@@ -3,10 +3,8 @@
 from functools import partial
 
 import torch
-from torch import Tensor, nn, tensor
-from torch.nn.functional import cross_entropy
+from torch import Tensor, nn
 
-from utils.corpus.vocabulary import PAD
 from utils.exercises.tables import Case, against, normal
 
 
@@ -98,40 +96,3 @@ def gru_step(cell: nn.GRUCell, x: Tensor, state: Tensor, *, wrong: str = "") -> 
     within = {"before": before, "no r": from_state[2]}.get(wrong, r * from_state[2])
     candidate = from_x[2] + within if wrong == "no tanh" else torch.tanh(from_x[2] + within)
     return z * candidate + (1 - z) * state if wrong == "shares" else (1 - z) * candidate + z * state
-
-
-@against(
-    3,
-    "Take the logarithms of the probabilities of the right words, and add up those of each sentence.",
-    "The pads are not words: set what stands at them to 0 before the sum. `tgt_out != PAD` says where words are.",
-    cases=[
-        Case(
-            f"for a batch of {len(targets)} sentences",
-            (2 * normal((len(targets), len(targets[0]), 7))[0], tensor(targets)),
-            f"for a batch of {len(targets)} sentences each has the sum over its own words",
-            "The result has one number for each sentence.",
-        )
-        for targets in ([[4, 2, PAD, PAD, PAD], [5, 6, 4, 5, 2]], [[3, 4, 2], [2, PAD, PAD], [6, 2, PAD]])
-    ],
-    mistakes={
-        "the pads are in the sum | Take `tgt_out != PAD`.": {"pad": -1},
-        "this is the loss of each sentence: the minus | A logarithm of a probability is not above 0.": {
-            "sign": -1
-        },
-        "this is the mean over the words | Add them up, and do not divide.": {
-            "of_words": lambda each, real: each.sum(dim=1) / real.sum(dim=1)
-        },
-        "this is one number for the whole batch | Add along the words alone.": {
-            "of_words": lambda each, real: each.sum()
-        },
-        "these are probabilities | Leave out the `exp`.": {
-            "of_words": lambda each, real: each.sum(dim=1).exp()
-        },
-    },
-    parts=["the log-probabilities"],
-)
-def log_probabilities(
-    logits, tgt_out, *, pad=PAD, sign=1, of_words=lambda each, real: each.sum(dim=1)
-) -> Tensor:
-    every = -cross_entropy(logits.mT, tgt_out, ignore_index=pad, reduction="none")  # 0 at each pad
-    return of_words(sign * every, tgt_out != PAD)

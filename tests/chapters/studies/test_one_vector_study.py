@@ -1,6 +1,7 @@
 """The study of one vector: what the decoder gets, and the stored results."""
 
 import json
+from itertools import pairwise
 
 import pytest
 import torch
@@ -42,6 +43,6 @@ def test_the_stored_results_are_whole():
 def test_the_sentence_grows():
     lengths = [len(english.split()) for english, _ in GROWING]
     assert lengths == sorted(set(lengths))
-    for (before, _), (after, _) in zip(GROWING, GROWING[1:], strict=False):
+    for (before, _), (after, _) in pairwise(GROWING):
         following = iter(after.split())
         assert all(word in following for word in before.split())  # in the same order

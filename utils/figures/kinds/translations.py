@@ -47,7 +47,9 @@ class Translations(Figure):
     ):
         [(self.axis, values)] = axis.items()
         if len(sentences) != len(values):
-            raise ValueError(f"sentences must hold one for each of {len(values)} values, got {len(sentences)}")
+            raise ValueError(
+                f"sentences must hold one for each of {len(values)} values, got {len(sentences)}"
+            )
         for place, (source, _, reference) in enumerate(sentences):
             if not source or not reference:
                 raise ValueError(f"sentences must have words in source and reference, got none at {place}")
@@ -75,7 +77,7 @@ class Translations(Figure):
 def _compared(written: list[str], reference: list[str]) -> tuple[list, list]:
     """Each word with whether the other translation has it, too, at its turn."""
     sides = ([[word, False] for word in written], [[word, False] for word in reference])
-    for first, second, size in SequenceMatcher(None, written, reference, autojunk=False).get_matching_blocks():
+    for first, second, size in SequenceMatcher(None, written, reference).get_matching_blocks():
         for step in range(size):
             sides[0][first + step][1] = sides[1][second + step][1] = True
     return sides
