@@ -24,13 +24,13 @@ kinds.translations = (() => {
     const funnel = isWide(width) ? 30 : 24;
     const top = NAME + high + funnel;
     const below = top + 32 + funnel;
-    const end = below + low + NAME;
+    const end = below + height(written);
     const middle = width / 2;
     const half = textWidth(box) / 2 + 14;
     const differs = reference.some(({ right }) => !right) || written.some(({ right }) => !right);
     return {
       width,
-      height: end + last + 4,
+      height: below + low + NAME + last + 4,
       marks: [
         label(languages[0], middle, 13, { class: "middle quiet" }),
         wordsAt(source, NAME),
@@ -39,10 +39,8 @@ kinds.translations = (() => {
         label(box, middle, top + 21, { class: "middle name" }),
         between(middle, extent(written), below, half, top + 32),
         wordsAt(written, below),
-        label(differs ? `${languages[1]}; right would be` : languages[1], middle, below + low + 14, {
-          class: "middle quiet",
-        }),
-        group({}, differs && wordsAt(reference, end, true)),
+        label(differs ? `${languages[1]}; right would be` : languages[1], middle, end + 14, { class: "middle quiet" }),
+        group({}, differs && wordsAt(reference, end + NAME, true)),
       ],
     };
   };
