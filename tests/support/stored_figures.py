@@ -96,8 +96,9 @@ def check_frames(place: Locator, figure: Figure, points: Iterable[dict] | None =
 
     Its table, if it has one, must be open, and the window must ask for reduced motion: otherwise numbers glide.
     """
-    points, values = list(points or every_point(figure)), states(figure)
-    frames = [list(place_of(figure, point).values()) for point in points]
+    points = list(points or every_point(figure))
+    values = {name: values for name, values in states(figure).items() if len(values) > 1}  # else no control
+    frames = [[place_of(figure, point)[name] for name in values] for point in points]
     # As one string: Playwright looks at every part of an object.
     read = json.loads(place.evaluate(READ_FRAMES, [[titled(name) for name in values], frames]))
     assert len(read) == len(points)
