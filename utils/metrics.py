@@ -213,9 +213,9 @@ class Bucket(NamedTuple):
 def bleu_by_length(
     hypotheses: Sequence[str],
     references: References,
-    lengths: Sequence[int],
+    lengths: Iterable[int],
     *,
-    edges: Sequence[int] = (10, 20, 30, 40, 50),
+    edges: Iterable[int] = (10, 20, 30, 40, 50),
     lang: str = "en",
     resamples: int = 0,
 ) -> list[Bucket]:
@@ -233,13 +233,14 @@ def bleu_by_length(
         ValueError: edges that do not ascend, a negative length or edge, different numbers of lengths and hypotheses, or
             as for :func:`bleu`.
     """
-    check_list(hypotheses=hypotheses, references=references, lengths=lengths, edges=edges)
+    check_list(hypotheses=hypotheses, references=references)
+    lengths, edges = list(lengths), list(edges)
     for length in lengths:
         check_count(0, lengths=length)
     for edge in edges:
         check_count(0, edges=edge)
-    if list(edges) != sorted(set(edges)):
-        raise CourseError(f"edges must ascend, got {list(edges)}")
+    if edges != sorted(set(edges)):
+        raise CourseError(f"edges must ascend, got {edges}")
     if not len(lengths) == len(hypotheses) == len(references):
         raise CourseError(
             "hypotheses, references and lengths must have the same length, "

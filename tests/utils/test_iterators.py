@@ -26,6 +26,7 @@ ELSEWHERE = (
     "utils.figures",
     "utils.translator.commands",
     "utils.translator.training",
+    "utils.translator.using.evaluation",
 )
 
 
