@@ -12,6 +12,7 @@ from utils.figures import (
     Heads,
     Lines,
     Plane,
+    Translations,
     Weights,
 )
 from utils.kernels import boxcar, nadaraya_watson
@@ -137,6 +138,25 @@ def cells(name: str = "cells") -> Heads:
         alt="A heat map of the chosen head, and a table of 13 layers by 3 heads.",
         say="Head {head} of layer {layer}: {query}.",
         start={"score": "rising", "layer": 7, "query": "trouvé"},
+    )
+
+
+def translations(name: str = "translations") -> Translations:
+    """A sentence that grows: the second translation is right, the others are not."""
+    return Translations(
+        {"words": [3, 5, 8]},
+        sentences=[
+            (["Mary", "found", "."], ["Paul", "a", "trouvé", "."], ["Marie", "a", "trouvé", "."]),
+            (["the", "small", "cat", "sleeps", "."], *[["le", "petit", "chat", "dort", "."]] * 2),
+            (ENGLISH, ["Marie", "a", "trouvé", "la", "fleur", "fleur", "."], FRENCH),
+        ],
+        box="one vector of 128 numbers",
+        languages=("English", "French"),
+        name=name,
+        alt="An English sentence above a box, and below it the French words that come out.",
+        say=["All {total} words are right.", "{right} of {total} words are right."],
+        play="words",
+        invite="Make the sentence longer.",
     )
 
 
@@ -335,6 +355,7 @@ def examples() -> dict[str, Figure]:
         decoding(),
         plane(),
         lines(),
+        translations(),
         looked_at(),
     ]
     return {figure.name: figure for figure in made}

@@ -3,10 +3,8 @@
 from functools import partial
 
 import torch
-from torch import Tensor, arange, nn, tensor
-from torch.nn.functional import cross_entropy
+from torch import Tensor, nn
 
-from utils.corpus.vocabulary import PAD
 from utils.exercises.tables import Case, against, normal
 
 
@@ -16,8 +14,60 @@ def _cell(d_in: int, d_h: int) -> tuple[nn.GRUCell, Tensor, Tensor]:
     return nn.GRUCell(d_in, d_h).requires_grad_(False), *normal((d_in,), (d_h,))
 
 
+def _reading(order: list[int], pads: list[int]) -> tuple[nn.GRUCell, Tensor, Tensor, list[int]]:
+    """A cell, two sentences of five places, the second with these pads, and the order in which the places are read."""
+    cell, *_ = _cell(3, 7)
+    mask = torch.ones(2, 5, dtype=torch.bool)
+    mask[1, pads] = False
+    return cell, normal((2, 5, 3))[0], mask, order
+
+
 @against(
     1,
+    "Begin with `state = torch.zeros(len(x), cell.hidden_size)`, and go through the places with `for j in order`.",
+    "`torch.where(mask[:, j, None], new, state)` takes the new state at words, and the old one at pads.",
+    cases=[
+        Case("for two sentences without pads, from left to right", partial(_reading, [0, 1, 2, 3, 4], [])),
+        Case(
+            "for two sentences of 5 and 2 words, from left to right",
+            partial(_reading, [0, 1, 2, 3, 4], [2, 3, 4]),
+            "from left to right each word has its state, and pads leave it as it was",
+        ),
+        Case(
+            "for two sentences of 5 and 2 words, from right to left",
+            partial(_reading, [4, 3, 2, 1, 0], [2, 3, 4]),
+            "from right to left, too, the states stand at the places of their words",
+        ),
+    ],
+    mistakes={
+        "each word is read from zeros | `cell(x[:, j], state)` gives the state for the next word.": {
+            "wrong": "from zeros"
+        },
+        "at each word this is the state before it | Store the state after the cell has read the word.": {
+            "wrong": "before"
+        },
+        "the pads are read like words | Where the mask is False, keep the old state.": {"wrong": "no mask"},
+        "the states at pads are 0 | A pad leaves the state as it was, so the last place has the last state.": {
+            "wrong": "lost"
+        },
+        "the states are in the order of reading | Put the state of word j at place j.": {"wrong": "appended"},
+        "the order has no effect | Go through the places with `for j in order`.": {"wrong": "no order"},
+    },
+    parts=["the states"],
+)
+def read(cell: nn.GRUCell, x: Tensor, mask: Tensor, order: list[int], *, wrong: str = "") -> Tensor:
+    state = zeros = x.new_zeros(len(x), cell.hidden_size)
+    states = [zeros] * x.shape[1]
+    for turn, j in enumerate(range(x.shape[1]) if wrong == "no order" else order):
+        before, real = state, mask[:, j, None] | (wrong == "no mask")
+        new = cell(x[:, j], zeros if wrong == "from zeros" else state)
+        state = torch.where(real, new, zeros if wrong == "lost" else state)
+        states[turn if wrong == "appended" else j] = before if wrong == "before" else state
+    return torch.stack(states, dim=1)
+
+
+@against(
+    2,
     "The parts of `cell.weight_ih @ x + cell.bias_ih` belong to r, z and the candidate, as do those of the state.",
     "r multiplies the part of the state within the tanh, and z is the share of the old state.",
     cases=[
@@ -46,77 +96,3 @@ def gru_step(cell: nn.GRUCell, x: Tensor, state: Tensor, *, wrong: str = "") -> 
     within = {"before": before, "no r": from_state[2]}.get(wrong, r * from_state[2])
     candidate = from_x[2] + within if wrong == "no tanh" else torch.tanh(from_x[2] + within)
     return z * candidate + (1 - z) * state if wrong == "shares" else (1 - z) * candidate + z * state
-
-
-@against(
-    2,
-    "Add the vectors of the real words, and divide by the number of real words.",
-    "Equal scores give equal weights: `masked_softmax` of zeros, with the mask of the lengths, gives them.",
-    cases=[
-        Case(
-            "for the vectors [2] and [5] of two words and [30] of a pad",
-            (tensor([[[2.0], [5], [30]]]), tensor([2])),
-            "the pad is not in the mean",
-            "Divide by the number of real words, 2.",
-        ),
-        Case(
-            "for a batch with the lengths [5, 2, 3]",
-            (normal((3, 5, 2))[0], tensor([5, 2, 3])),
-            "each sentence of a batch has a mean of its own",
-            "Each sentence has a mean of its own: divide by its own length.",
-        ),
-    ],
-    mistakes={
-        "the pad is in the mean | Only the first `src_lens` places are words.": lambda h, src_lens: h.mean(
-            dim=1
-        ),
-        "the sum of the two words is divided by 3 | Divide by 2.": {
-            "divisor": lambda h, src_lens: h.shape[1]
-        },
-        "this is the sum | Divide by the number of real words.": {"divisor": lambda h, src_lens: 1},
-        "this is the last word, or the largest | All real words have the same weight.": (
-            lambda h, src_lens: h[arange(len(h)), src_lens - 1]
-        ),
-    },
-    parts=["the context"],
-)
-def mean_context(enc_outputs, src_lens, *, divisor=lambda _, src_lens: src_lens[:, None]) -> Tensor:
-    sums = [row[:length].sum(dim=0) for row, length in zip(enc_outputs, src_lens, strict=True)]
-    return torch.stack(sums) / divisor(enc_outputs, src_lens)
-
-
-@against(
-    3,
-    "Take the logarithms of the probabilities of the right words, and add up those of each sentence.",
-    "The pads are not words: set what stands at them to 0 before the sum. `tgt_out != PAD` says where words are.",
-    cases=[
-        Case(
-            f"for a batch of {len(targets)} sentences",
-            (2 * normal((len(targets), len(targets[0]), 7))[0], tensor(targets)),
-            f"for a batch of {len(targets)} sentences each has the sum over its own words",
-            "The result has one number for each sentence.",
-        )
-        for targets in ([[4, 2, PAD, PAD, PAD], [5, 6, 4, 5, 2]], [[3, 4, 2], [2, PAD, PAD], [6, 2, PAD]])
-    ],
-    mistakes={
-        "the pads are in the sum | Take `tgt_out != PAD`.": {"pad": -1},
-        "this is the loss of each sentence: the minus | A logarithm of a probability is not above 0.": {
-            "sign": -1
-        },
-        "this is the mean over the words | Add them up, and do not divide.": {
-            "of_words": lambda each, real: each.sum(dim=1) / real.sum(dim=1)
-        },
-        "this is one number for the whole batch | Add along the words alone.": {
-            "of_words": lambda each, real: each.sum()
-        },
-        "these are probabilities | Leave out the `exp`.": {
-            "of_words": lambda each, real: each.sum(dim=1).exp()
-        },
-    },
-    parts=["the log-probabilities"],
-)
-def log_probabilities(
-    logits, tgt_out, *, pad=PAD, sign=1, of_words=lambda each, real: each.sum(dim=1)
-) -> Tensor:
-    every = -cross_entropy(logits.mT, tgt_out, ignore_index=pad, reduction="none")  # 0 at each pad
-    return of_words(sign * every, tgt_out != PAD)

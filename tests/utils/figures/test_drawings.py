@@ -46,7 +46,7 @@ def test_a_drawing_says_what_it_shows() -> None:
         (
             "transformr",
             "Two columns.",
-            "there is no drawing 'transformr', only decoder_attention, .*translator",
+            "there is no drawing 'transformr', only a_part_each, .*translator",
         ),
         ("../drawings/transformer", "Two columns.", "there is no drawing '../drawings/transformer'"),
         ("transformer", " ", "alt must say what is drawn, got ' '"),
