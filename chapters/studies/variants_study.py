@@ -42,6 +42,8 @@ MAX_LEN = 64
 #: The sentence whose weights are stored, and its translation.
 ENGLISH = ["Mary", "found", "the", "small", "white", "flower", "yesterday", "."]
 FRENCH = ["Marie", "a", "trouvé", "la", "petite", "fleur", "blanche", "hier", "."]
+#: Its gold links, as pairs of a French and an English place.
+GOLD = ((0, 0), (1, 1), (2, 1), (3, 2), (4, 3), (5, 5), (6, 4), (7, 6), (8, 7))
 
 _AFTER = {"query": "after"}
 #: The translators by their names in the results, with the options of their decoders.
@@ -60,19 +62,20 @@ VARIANTS = {
 }
 #: The translators that differ in score or query alone.
 COMPARED = tuple(VARIANTS)[:9]
-#: Those that are also trained three times as long.
+#: Those that are also trained longer.
 LONGER = ("additive", "general", "scaled dot", "location", "equal")
 #: Those that are also trained to write Chinese.
 INTO_CHINESE = ("additive", "general", "location")
 #: A name whose learning rate another one uses: *concat* is the additive score, with other starting numbers.
 RATE_OF = {"concat": "additive", "general, sparse late": "general, sparse"}
-#: The translators of sentences with names that no vocabulary has, with the options of their decoders: two that write
-#: the unknown word, and two that point at the source.
+#: The translators of sentences with names that no vocabulary has, with the options of their decoders: three that
+#: write the unknown word, and two that point at the source.
 #:
 #: :meta hide-value:
 NAMES = {
     "general, unknown": VARIANTS["general"],
     "general, pointer": VARIANTS["general"] | {"unknown": UNK},
+    "additive, unknown": VARIANTS["additive"],
     "additive, before, unknown": {},
     "additive, before, pointer": {"unknown": UNK},
 }
@@ -101,7 +104,7 @@ class VariantsSettings:
     width: int = 64
     batch_size: int = 32
     steps: int = 400
-    long_steps: int = 1200
+    long_steps: int = 1000
     lrs: tuple[float, ...] = (6e-3, 12e-3, 24e-3)
     lr: float = 6e-3
     seeds: tuple[int, ...] = (0, 1, 2)
