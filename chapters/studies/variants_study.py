@@ -63,7 +63,7 @@ VARIANTS = {
 #: The translators that differ in score or query alone.
 COMPARED = tuple(VARIANTS)[:9]
 #: Those that are also trained longer.
-LONGER = ("additive", "general", "scaled dot", "location", "equal")
+LONGER = ("additive", "cosine", "scaled dot", "location", "equal")
 #: Those that are also trained to write Chinese.
 INTO_CHINESE = ("additive", "general", "location")
 #: A name whose learning rate another one uses: *concat* is the additive score, with other starting numbers.
