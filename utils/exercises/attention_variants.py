@@ -45,7 +45,9 @@ def _probabilities(num_words: int, n: int, gate: float) -> Case:
     says = f"for {num_words} words, n = {n} and the gate {gate}"
     p_words, weights = (numbers.softmax(dim=0) for numbers in normal((num_words,), (n,)))
     inputs = p_words, weights, tensor(gate)
-    return Case(says, inputs, f"{says}, the probabilities are right", "There are as many as words and pointers.")
+    return Case(
+        says, inputs, f"{says}, the probabilities are right", "There are as many as words and pointers."
+    )
 
 
 @against(
