@@ -15,6 +15,7 @@ from utils.attention import (
     AdditiveAttention,
     Attention,
     CosineAttention,
+    DotProductAttention,
     additive_scores,
     dot_scores,
     length_mask,
@@ -201,7 +202,7 @@ class LocationAttention(Attention):
 
 
 #: The scores that :class:`AttentionDecoder` knows by name.
-SCORES = ("additive", "dot", "general", "concat", "location", "cosine")
+SCORES = ("additive", "dot", "scaled dot", "general", "concat", "location", "cosine")
 
 
 def score_layer(
@@ -212,7 +213,7 @@ def score_layer(
     Args:
         score: one of :data:`SCORES`.
         d_query: width of the queries.
-        d_key: width of the keys; *dot* and *cosine* need that of the queries.
+        d_key: width of the keys; *dot*, *scaled dot* and *cosine* need that of the queries.
         d_hidden: hidden width of *additive* and *concat*; ``d_query`` if None.
         max_len: largest number of keys of *location*.
 
@@ -223,7 +224,7 @@ def score_layer(
     d_hidden = d_query if d_hidden is None else d_hidden
     if score not in SCORES:
         raise ValueError(f"score must be one of {', '.join(SCORES)}, got {score!r}")
-    if score in ("dot", "cosine") and d_query != d_key:
+    if score in ("dot", "scaled dot", "cosine") and d_query != d_key:
         raise ValueError(f"score {score!r} needs queries and keys of one width, got {d_query} and {d_key}")
     if score == "location":
         if max_len is None:
@@ -234,7 +235,7 @@ def score_layer(
         return layer(d_query, d_key, d_hidden)
     if score == "general":
         return GeneralAttention(d_query, d_key)
-    return DotAttention() if score == "dot" else CosineAttention()
+    return {"dot": DotAttention, "scaled dot": DotProductAttention, "cosine": CosineAttention}[score]()
 
 
 class FeedingState(NamedTuple):

@@ -2,7 +2,7 @@
 
 ``PYTHONPATH=chapters python -m studies.variants_study`` trains them with three seeds each and stores their scores
 beside this file; chapters/attention_variants reads them. The learning rate of each is the one of three with the lowest
-loss on validation sentences. It takes about a quarter of an hour on one core. Trainings that are stored are not
+loss on validation sentences. It takes about twenty minutes on one core. Trainings that are stored are not
 repeated. Models and scores come from ``utils``.
 """
 
@@ -42,6 +42,8 @@ MAX_LEN = 64
 #: The sentence whose weights are stored, and its translation.
 ENGLISH = ["Mary", "found", "the", "small", "white", "flower", "yesterday", "."]
 FRENCH = ["Marie", "a", "trouvé", "la", "petite", "fleur", "blanche", "hier", "."]
+#: Its gold links, as pairs of a French and an English place.
+GOLD = ((0, 0), (1, 1), (2, 1), (3, 2), (4, 3), (5, 5), (6, 4), (7, 6), (8, 7))
 
 _AFTER = {"query": "after"}
 #: The translators by their names in the results, with the options of their decoders.
@@ -50,7 +52,7 @@ _AFTER = {"query": "after"}
 VARIANTS = {
     **{
         score: {"score": score} | _AFTER
-        for score in ("additive", "concat", "general", "dot", "cosine", "location")
+        for score in ("additive", "concat", "general", "dot", "scaled dot", "cosine", "location")
     },
     "additive, fed": {"input_feeding": True} | _AFTER,
     "additive, before": {},
@@ -59,18 +61,21 @@ VARIANTS = {
     "equal": {"equal": True} | _AFTER,
 }
 #: The translators that differ in score or query alone.
-COMPARED = tuple(VARIANTS)[:8]
+COMPARED = tuple(VARIANTS)[:9]
+#: Those that are also trained longer.
+LONGER = ("additive", "cosine", "scaled dot", "location", "equal")
 #: Those that are also trained to write Chinese.
 INTO_CHINESE = ("additive", "general", "location")
 #: A name whose learning rate another one uses: *concat* is the additive score, with other starting numbers.
 RATE_OF = {"concat": "additive", "general, sparse late": "general, sparse"}
-#: The translators of sentences with names that no vocabulary has, with the options of their decoders: two that write
-#: the unknown word, and two that point at the source.
+#: The translators of sentences with names that no vocabulary has, with the options of their decoders: three that
+#: write the unknown word, and two that point at the source.
 #:
 #: :meta hide-value:
 NAMES = {
     "general, unknown": VARIANTS["general"],
     "general, pointer": VARIANTS["general"] | {"unknown": UNK},
+    "additive, unknown": VARIANTS["additive"],
     "additive, before, unknown": {},
     "additive, before, pointer": {"unknown": UNK},
 }
@@ -87,6 +92,7 @@ class VariantsSettings:
         width: of the embeddings, of the decoder's state and of both directions of the encoder together.
         batch_size: sentence pairs per step.
         steps: steps of a training.
+        long_steps: steps of a long one.
         lrs: highest learning rates to choose from.
         lr: highest learning rate of the translators of new names.
         seeds: a translator is trained with each; the first chooses the learning rate.
@@ -98,6 +104,7 @@ class VariantsSettings:
     width: int = 64
     batch_size: int = 32
     steps: int = 400
+    long_steps: int = 1000
     lrs: tuple[float, ...] = (6e-3, 12e-3, 24e-3)
     lr: float = 6e-3
     seeds: tuple[int, ...] = (0, 1, 2)
@@ -443,6 +450,7 @@ def run_study(
         ("steps", VARIANTS, study.seeds),
         ("names", NAMES, study.seeds),
         ("chinese", INTO_CHINESE, study.seeds),
+        ("long", LONGER, study.seeds),
     ]
     todo = [
         (part, name, seed)
@@ -456,7 +464,8 @@ def run_study(
         else:
             lang = "zh" if part == "chinese" else "fr"
             lrs = rates(study, results["trainings"], name)
-            result = run_variant(study, name, seed, steps=study.steps, lrs=lrs, lang=lang)
+            steps = study.long_steps if part == "long" else study.steps
+            result = run_variant(study, name, seed, steps=steps, lrs=lrs, lang=lang)
         results["trainings"].append({"part": part, "name": name, "seed": seed} | result)
         write_whole(out, (json.dumps(results, indent=1, ensure_ascii=False) + "\n").encode())
         numbers = {k: v for k, v in result.items() if k != "weights"}

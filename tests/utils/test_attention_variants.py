@@ -54,13 +54,13 @@ def by_hand(score: str, layer: nn.Module, q: torch.Tensor, k: torch.Tensor, j: i
         return layer.w.weight[j] @ q
     if score == "cosine":
         return layer.log_scale.exp() * nn.functional.cosine_similarity(q, k, dim=0)
-    return torch.dot(q, k)
+    return torch.dot(q, k) / (math.sqrt(len(k)) if score == "scaled dot" else 1)
 
 
 @pytest.mark.parametrize("score", SCORES)
 def test_each_score_is_that_of_a_loop(score):
     queries, keys, values = tensors()
-    if score not in ("dot", "cosine"):  # the others take queries of another width than the keys
+    if score not in ("dot", "scaled dot", "cosine"):  # the others take queries of another width than the keys
         queries = queries[..., :3]
     layer = randomised(score_layer(score, queries.shape[-1], D, d_hidden=HIDDEN, max_len=KEYS + 4))
     valid_lens = torch.tensor([5, 2])
@@ -283,6 +283,7 @@ def test_it_learns_to_copy_unknown_words():
     [
         (lambda: score_layer("cubic", 3, 3), "score must be one of additive, dot, .*, got 'cubic'"),
         (lambda: score_layer("dot", 3, 4), "score 'dot' needs queries and keys of one width, got 3 and 4"),
+        (lambda: score_layer("scaled dot", 3, 4), "score 'scaled dot' needs queries and keys of one width"),
         (lambda: score_layer("cosine", 3, 4), "score 'cosine' needs queries and keys of one width"),
         (lambda: score_layer("location", 3, 4), "'location' needs max_len"),
         (lambda: LocationAttention(3, 4).project_keys(torch.zeros(1, 5, 3)), "max_len = 4 places, got 5 keys"),

@@ -22,11 +22,11 @@ _TANH = "It comes before the product with `v`."
 
 @against(
     1,
-    "`q` must stand before each key: `q.expand(n, -1)` repeats it n times, and `torch.cat(..., dim=-1)` joins rows.",
+    "Each row is `q`, then a key: `q.expand(n, -1)` repeats `q` n times, and `torch.cat(..., dim=-1)` joins rows.",
     "Multiply the n pairs by `w.T`, take the tanh, and multiply by `v`.",
     cases=[_sizes(7, 3, 2, 5), _sizes(1, 2, 3, 11)],
     mistakes={
-        "the key stands before q | Put q first.": {"key_first": True},
+        "the key comes before q | Put q first.": {"key_first": True},
         f"the tanh is missing | {_TANH}": {"inner": _AS_IT_IS},
         f"the tanh comes too late | {_TANH}": {"inner": _AS_IT_IS, "outer": torch.tanh},
         "these are weights | Return the scores.": {"outer": partial(torch.softmax, dim=0)},
@@ -41,12 +41,52 @@ def concat(q, keys, w, v, *, inner=torch.tanh, outer=_AS_IT_IS, times=torch.mv, 
     return outer(times(inner(torch.cat(pair[::-1] if key_first else pair, dim=-1) @ w.T), v))
 
 
+def _probabilities(num_words: int, n: int, gate: float) -> Case:
+    says = f"for {num_words} words, n = {n} and the gate {gate}"
+    p_words, weights = (numbers.softmax(dim=0) for numbers in normal((num_words,), (n,)))
+    inputs = p_words, weights, tensor(gate)
+    return Case(
+        says, inputs, f"{says}, the probabilities are right", "There are as many as words and pointers."
+    )
+
+
+@against(
+    2,
+    "The words share the probability `gate`, and the pointers share the rest, `1 - gate`.",
+    "`torch.cat` puts the two vectors one after the other.",
+    cases=[_probabilities(7, 3, 0.8), _probabilities(2, 5, 0.3), _probabilities(3, 2, 1.0)],
+    mistakes={
+        "the gate is the wrong way round | It is the probability of writing a word of the vocabulary.": (
+            lambda p_words, weights, gate: torch.cat([(1 - gate) * p_words, gate * weights])
+        ),
+        "the gate is missing | Multiply the words by it, and the weights by what is left of 1.": (
+            lambda p_words, weights, gate: torch.cat([p_words, weights])
+        ),
+        "the words are not multiplied by the gate | All probabilities together must sum to 1.": (
+            lambda p_words, weights, gate: torch.cat([p_words, (1 - gate) * weights])
+        ),
+        "the weights are not multiplied by 1 - gate | All probabilities together must sum to 1.": (
+            lambda p_words, weights, gate: torch.cat([gate * p_words, weights])
+        ),
+        "both are multiplied by the gate | The pointers share what is left of 1.": (
+            lambda p_words, weights, gate: torch.cat([gate * p_words, gate * weights])
+        ),
+        "the pointers come before the words | Put the words first.": (
+            lambda p_words, weights, gate: torch.cat([(1 - gate) * weights, gate * p_words])
+        ),
+    },
+    parts=["the probabilities"],
+)
+def pointers(p_words: Tensor, weights: Tensor, gate: Tensor) -> Tensor:
+    return torch.cat([gate * p_words, (1 - gate) * weights])
+
+
 def _of_all(scores: Tensor) -> Tensor:
     return scores - (scores.sum() - 1) / len(scores)
 
 
 @against(
-    2,
+    3,
     "Sort the scores from the highest to the lowest. With the k highest, τ is (their sum - 1) / k.",
     "The largest k with `ordered[k - 1] > τ` is the right one; then `(scores - τ).clamp(min=0)`.",
     cases=[
@@ -67,6 +107,9 @@ def _of_all(scores: Tensor) -> Tensor:
         "τ was made of all scores | A score below τ must not count in the sum that makes τ.": _of_all,
         "τ was made of all scores, then what is negative was cut | The sum must stay 1.": (
             lambda scores: _of_all(scores).clamp(min=0)
+        ),
+        "they were divided by their sum | Subtract the right τ, and the sum is 1.": (
+            lambda scores: scores.clamp(min=0) / scores.clamp(min=0).sum()
         ),
     },
     parts=["the weights"],

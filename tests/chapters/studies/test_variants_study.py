@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from studies import variants_study
-from studies.variants_study import INTO_CHINESE, NAMES, RESULTS, VARIANTS, VariantsSettings
+from studies.variants_study import INTO_CHINESE, LONGER, NAMES, RESULTS, VARIANTS, VariantsSettings
 from utils.corpus.grammar import Triple
 from utils.corpus.vocabulary import UNK, Vocabulary
 
@@ -75,7 +75,7 @@ def test_names_are_scored_by_hand():
 def test_the_stored_results_are_whole():
     results = json.loads(RESULTS.read_text("utf-8"))
     made = {(r["part"], r["name"], r["seed"]) for r in results["trainings"]}
-    parts = {"steps": VARIANTS, "names": NAMES, "chinese": INTO_CHINESE}
+    parts = {"steps": VARIANTS, "names": NAMES, "chinese": INTO_CHINESE, "long": LONGER}
     assert made == {
         (part, name, seed) for part, names in parts.items() for name in names for seed in (0, 1, 2)
     }
