@@ -1,6 +1,6 @@
 """The study of explanations: what chapters/explanation reports of several trainings.
 
-Run as ``PYTHONPATH=chapters python -m studies.explanation``, for about six minutes on one core. It needs no file. The
+Run as ``PYTHONPATH=chapters python -m studies.explanation``, for about eight minutes on one core. It needs no file. The
 results are stored beside this file. Models, training and scores come from ``utils``; the chapter uses the measures here
 for the translators that it trains itself.
 """
@@ -26,13 +26,16 @@ from utils.corpus.grammar import Triple, join_words, triples
 from utils.corpus.grammar.lexicon import NAMES
 from utils.corpus.vocabulary import EOS, PAD, Vocabulary
 from utils.fast_training import attention_weights, fast_loss
-from utils.metrics import alignment_error_rate, bleu, links_from_weights
+from utils.metrics import alignment_error_rate, bleu, diagonal_links, links_from_weights
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, Memory
 from utils.training import batch_loss, fit, seeded
 
 #: Words of the sentence of the course that are rare in the grammar.
 RARE = {"white", "flower", "flowers"}
+#: A test sentence that keeps its translation while the translator learns to mislead, and the steps that are stored.
+SENTENCE = "Mary will sing at home tomorrow ."
+STEPS = (20, 50, 100, 200, 300, 400)
 #: Where the results are stored.
 #:
 #: :meta hide-value:
@@ -53,6 +56,7 @@ class ExplanationSettings:
         lr: highest learning rate.
         width: of embeddings and states.
         seeds: of the trainings that are compared.
+        bells: widths of the guides that read nothing, in words.
     """
 
     num_train: int = 6000
@@ -64,6 +68,7 @@ class ExplanationSettings:
     lr: float = 8e-3
     width: int = 64
     seeds: tuple[int, ...] = (0, 1, 2)
+    bells: tuple[float, ...] = (0.5, 0.7, 1.0, 1.5)
 
 
 # The chapter builds these functions too and explains them.
@@ -193,14 +198,21 @@ class SingleWords(nn.Module):
         return self.output(weights @ self.words(src))
 
 
-def guided(
-    study: ExplanationSettings, data: Grammar, weights_of: Callable[[Batch], Tensor], *, epochs: int = 2
-) -> float:
+def measure_guided(
+    study: ExplanationSettings,
+    data: Grammar,
+    weights_of: Callable[[Batch], Tensor],
+    *,
+    epochs: int = 2,
+    seed: int = 0,
+) -> dict[str, float]:
     """The share of target words that a :class:`SingleWords` gets right, trained and tested with given weights.
+
+    Once of all words, with the end of each sentence, and once of those of :func:`far_words`.
 
     Source: after Wiegreffe and Pinter (2019), section 3.4.
     """
-    with seeded(0):
+    with seeded(seed):
         reader = SingleWords(len(data.en), len(data.tgt), study.width)
     optimizer = torch.optim.Adam(reader.parameters(), lr=1e-2)
     train = data.batches(64)
@@ -213,8 +225,33 @@ def guided(
     batch = data.batch(data.test)
     real = batch.tgt_out != PAD
     with torch.no_grad():
-        best = reader(batch.src, weights_of(batch)).argmax(dim=-1)
-    return (best == batch.tgt_out)[real].float().mean().item()
+        right = reader(batch.src, weights_of(batch)).argmax(dim=-1) == batch.tgt_out
+    shares = {"guided": right[real], "guided, far": right[far_words(data, batch)]}
+    return {name: share.float().mean().item() for name, share in shares.items()}
+
+
+def far_words(data: Grammar, batch: Batch) -> Bool[Tensor, "batch t"]:
+    """The words of the test sentences whose gold links are all at least two places away from the diagonal."""
+    is_far = torch.zeros(batch.tgt_out.shape, dtype=torch.bool)
+    for row, t in enumerate(data.test):
+        on_diagonal = {j: i for i, j in diagonal_links(len(t.en), len(t.words(data.lang)))}
+        near = {(i, j): abs(i - on_diagonal[j]) < 2 for i, j in t.links("en", data.lang)}
+        for _, j in near:
+            is_far[row, j] = not any(is_near for (_, word), is_near in near.items() if word == j)
+    return is_far
+
+
+def bell(batch: Batch, *, sigma: float) -> Float[Tensor, "batch t n"]:
+    """A guide that reads nothing: weights that fall with the distance from the diagonal, as a bell of this width.
+
+    It knows the lengths of the two sentences, and no word.
+    """
+    num_tgt = (batch.tgt_out != PAD).sum(dim=-1) - 1  # without the end
+    places, steps = torch.arange(batch.src.shape[1]), torch.arange(batch.tgt_out.shape[1])
+    middle = (steps + 0.5) * (batch.src_lens / num_tgt)[:, None] - 0.5
+    scores = -((places - middle[..., None]) ** 2) / (2 * sigma**2)
+    is_word = places < batch.src_lens[:, None, None]
+    return scores.masked_fill(~is_word, -math.inf).softmax(dim=-1)
 
 
 def weights_of(model: EncoderDecoder, batch: Batch) -> Float[Tensor, "batch t n"]:
@@ -491,10 +528,11 @@ def measure_seeds(study: ExplanationSettings) -> dict:
                 "right": right[words].float().mean().item(),
                 "bleu": bleu_of(data, model),
                 "aer": link_errors(data, weights),
-                "guided": guided(study, data, partial(weights_of, model)),
-            }
-            if kind == "honest":
+                "same words": (probabilities.argmax(dim=-1) == written)[words].float().mean().item(),
+            } | measure_guided(study, data, partial(weights_of, model))
+            if kind in ("honest", "misled"):
                 measured |= measure_needs(data, model)
+            if kind == "honest":
                 measured |= {f"names: {name}": number for name, number in measure_names(data, model).items()}
             results[kind].append(measured)
     results = {kind: _columns(runs) for kind, runs in results.items()}
@@ -508,6 +546,57 @@ def measure_seeds(study: ExplanationSettings) -> dict:
         },
     }
     return results
+
+
+def measure_bells(study: ExplanationSettings) -> dict:
+    """Bells of several widths as guides: of each, simple models from several seeds."""
+    data = grammar(study)
+    by_width = {
+        str(sigma): [
+            measure_guided(study, data, partial(bell, sigma=sigma), seed=seed) for seed in study.seeds
+        ]
+        for sigma in study.bells
+    }
+    test = data.batch(data.test)
+    words = (test.tgt_out != PAD) & (test.tgt_out != EOS)
+    share = far_words(data, test).sum() / words.sum()
+    return {"share of far words": _rounded(share)} | {
+        sigma: _columns(runs) for sigma, runs in by_width.items()
+    }
+
+
+def measure_sentence(study: ExplanationSettings) -> dict:
+    """One test sentence while the first translator learns to mislead: its weights, and what is written."""
+    data = grammar(study)
+    sentence = next(t for t in data.test if " ".join(t.en) == SENTENCE)
+    batch, num_tgt = data.batch([sentence]), len(sentence.words(data.lang))
+    honest = trained(study, data, study.seeds[0])
+    model = deepcopy(honest)
+    frames: dict = {"weights": [], "written": [], "probability": []}
+
+    def keep(done: int) -> None:
+        model.eval()
+        probabilities, weights = (x[0, :num_tgt] for x in read(model, batch))
+        model.train()
+        best, first = probabilities.max(dim=-1)
+        frames["weights"].append([[_rounded(weight) for weight in row] for row in weights])
+        frames["written"].append(data.tgt.tokens(first.tolist()))
+        frames["probability"].append([_rounded(number) for number in best])
+
+    keep(0)
+    fit(
+        model,
+        data.batches(32),
+        epochs=study.epochs_misled,
+        lr=study.lr / 2,
+        loss=partial(misleading_loss, honest=honest),
+        on_step=lambda history: keep(len(history.losses)) if len(history.losses) in STEPS else None,
+    )
+    return {
+        "english": list(sentence.en),
+        "french": list(sentence.words(data.lang)),
+        "steps": [0, *STEPS],
+    } | frames
 
 
 def measure_chinese(study: ExplanationSettings) -> dict:
@@ -537,7 +626,8 @@ def _rounded(number: Tensor) -> float:
 def run_study(study: ExplanationSettings, out: Path) -> None:
     """Measure and store it, unless the results are stored already."""
     belongs_to = {"versions": {"torch": version("torch")}, "settings": vars(study)}
-    parts = {"seeds": partial(measure_seeds, study), "chinese": partial(measure_chinese, study)}
+    parts = {"one sentence": partial(measure_sentence, study), "bells": partial(measure_bells, study)}
+    parts |= {"seeds": partial(measure_seeds, study), "chinese": partial(measure_chinese, study)}
     run_parts(parts, out, belongs_to=belongs_to)
 
 
