@@ -96,7 +96,9 @@ def test_short_texts_stand_in_two_columns_where_they_fit() -> None:
     figure = Pieces(
         lambda: {"begins": torch.ones(3, 3)}, {}, texts=words, name="columns", alt="Words.", say=""
     )
-    left = {width: [x for letter, x, _ in places(figure.draw(width)) if letter in "nsf"] for width in (300, 120)}
+    left = {
+        width: [x for letter, x, _ in places(figure.draw(width)) if letter in "nsf"] for width in (300, 120)
+    }
     assert left[300][0] == left[300][1] < left[300][2]
     assert len(set(left[120])) == 1
 
@@ -106,7 +108,10 @@ def test_short_texts_stand_in_two_columns_where_they_fit() -> None:
     [
         ({"texts": ["new", "", "汉字abc"]}, r"at least one letter each, got \['new', '', '汉字abc'\]"),
         ({"texts": ["new", "sew"]}, r"'begins' of shape \(2, 3\), got \(3, 5\)"),
-        ({"labels": {"pairs": ["e + w"]}}, "'best' must be numbers of the labels 'pairs', from 0 to 0, got 1"),
+        (
+            {"labels": {"pairs": ["e + w"]}},
+            "'best' must be numbers of the labels 'pairs', from 0 to 0, got 1",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(changes, message) -> None:
