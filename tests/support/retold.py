@@ -10,7 +10,6 @@ EXEMPT = {
     "bert",
     "beyond_words",
     "chat_model",
-    "chinese_english",
     "encoder_decoder",
     "explanation",
     "fast_decoding",
