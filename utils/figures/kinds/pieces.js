@@ -17,9 +17,7 @@ kinds.pieces = (() => {
     const right = listed && wide ? width - 250 : width;
     const cut = drawTexts(figure, right);
     if (!listed) return { width, height: cut.height, marks: cut.marks };
-    const list = wide
-      ? drawPairs(figure, right + 28, width, 0)
-      : drawPairs(figure, 0, width, cut.height + 6);
+    const list = wide ? drawPairs(figure, right + 28, width, 0) : drawPairs(figure, 0, width, cut.height + 6);
     return { width, height: Math.max(cut.height, list.bottom), marks: [cut.marks, list.marks] };
   };
 
@@ -38,7 +36,12 @@ kinds.pieces = (() => {
       const left = column * share;
       const end = columns > 1 ? left + share : right;
       const top = tops[column];
-      const apart = flow(row.map((letter) => room([letter])), left, end, PITCH);
+      const apart = flow(
+        row.map((letter) => room([letter])),
+        left,
+        end,
+        PITCH,
+      );
       tops[column] += apart[row.length - 1].y + PITCH;
       return drawText(figure, i, row, { left, end, top });
     });
