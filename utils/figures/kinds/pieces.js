@@ -27,7 +27,7 @@ kinds.pieces = (() => {
   const drawTexts = (figure, right) => {
     const letters = figure.labels.texts.map((text) => [...text]);
     const longest = Math.max(...letters.map((row) => total(row.map((letter) => room([letter])))));
-    const columns = letters.length > 1 && 2 * longest + 24 < right ? 2 : 1;
+    const columns = letters.length > 1 && 2 * longest + 12 < right ? 2 : 1;
     const perColumn = Math.ceil(letters.length / columns);
     const share = Math.min(right / columns, longest + 40);
     const tops = Array(columns).fill(2); // room for the line of a box

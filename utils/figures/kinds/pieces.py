@@ -3,8 +3,12 @@
 Explained in book/explorables.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import ClassVar
+
+import numpy as np
 
 from utils.checks import check_list
 from utils.figures.figure import Figure
@@ -48,6 +52,55 @@ class Pieces(Figure):
         for text, firsts in zip(texts, self.frames("begins")[..., 0].reshape(-1, len(texts)).T, strict=True):
             if (firsts != 1).any():
                 raise ValueError(f"'begins' must be 1 at the first letter of each text, got 0 for {text!r}")
+
+    @classmethod
+    def during_merges(cls, cuts: Sequence[Sequence[Sequence[str]]], *, num_pairs: int, **options) -> "Pieces":
+        """The pieces of texts while byte-pair encoding learns, and the neighbours that occur together most often.
+
+        Args:
+            cuts: after 0, 1, 2 … merges, the pieces of each text.
+            num_pairs: how many pairs of neighbours stand beside the texts.
+            options: ``name``, ``alt`` and ``invite``, as for :class:`utils.figures.figure.Figure`.
+        """
+        texts = ["".join(pieces) for pieces in cuts[0]]
+        shape = len(texts), max(map(len, texts))
+        frequent = [
+            Counter(pair for pieces in cut for pair in pairwise(pieces)).most_common(num_pairs)
+            for cut in cuts
+        ]
+        vocabularies = [{piece for pieces in cut for piece in pieces} for cut in cuts]
+        made = ["", *("".join(sorted(new - old)) for old, new in pairwise(vocabularies))]
+        pairs = sorted({" + ".join(pair) for counted in frequent for pair, _ in counted})
+
+        def compute(merges: int) -> dict[str, np.ndarray | int]:
+            begins, fresh, best, counts = (np.zeros(size) for size in (shape, shape, num_pairs, num_pairs))
+            for row, pieces in enumerate(cuts[merges]):
+                at = 0
+                for piece in pieces:
+                    begins[row, at] = 1
+                    fresh[row, at : at + len(piece)] = piece == made[merges]
+                    at += len(piece)
+            for line, (pair, count) in enumerate(frequent[merges]):
+                best[line], counts[line] = pairs.index(" + ".join(pair)), count
+            return {
+                "begins": begins, "fresh": fresh, "best": best.astype(int), "counts": counts.astype(int),
+                "now": merges, "all": sum(map(len, cuts[merges])), "different": len(vocabularies[merges]),
+                "case": min(merges, 1),
+            }  # fmt: skip
+
+        return cls(
+            compute,
+            {"merges": range(len(cuts))},
+            texts=texts,
+            heading="most frequent neighbours",
+            labels={"pairs": pairs, "made": made},
+            say=[
+                "At first each letter is a piece: {all} pieces, {different} of them different.",
+                "Merge {merges} has made “{now|made}”: {all} pieces, {different} of them different.",
+            ],
+            play="merges",
+            **options,
+        )
 
     def shares(self) -> set[str]:
         """What says where pieces begin, and which of them stand out."""

@@ -124,3 +124,19 @@ def test_the_first_letter_of_a_text_begins_a_piece() -> None:
         Pieces(
             lambda: {"begins": torch.tensor([[1.0], [0.0]])}, {}, texts=["a", "b"], name="x", alt="x", say=""
         )
+
+
+def test_merges_by_hand() -> None:
+    cuts = [[["n", "e", "w"], ["s", "e", "w"]], [["n", "ew"], ["s", "ew"]], [["new"], ["s", "ew"]]]
+    figure = Pieces.during_merges(cuts, num_pairs=2, name="hand", alt="Words.")
+    assert figure.sentence() == "At first each letter is a piece: 6 pieces, 4 of them different."
+    assert figure.sentence(merges=2) == "Merge 2 has made “new”: 3 pieces, 3 of them different."
+    assert figure.array("begins", merges=1).tolist() == [[1, 1, 0], [1, 1, 0]]
+    assert figure.array("fresh", merges=1).tolist() == [[0, 1, 1], [0, 1, 1]]
+    assert figure.array("fresh", merges=0).sum() == 0
+    shown = [figure.labels["pairs"][number] for number in figure.array("best", merges=0).astype(int)]
+    assert dict(zip(shown, figure.array("counts", merges=0).tolist(), strict=True)) == {
+        "e + w": 2,
+        "n + e": 1,
+    }
+    assert figure.array("counts", merges=2).tolist() == [1, 0]  # one pair is left
