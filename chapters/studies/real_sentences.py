@@ -30,6 +30,7 @@ from safetensors.torch import load_file, save
 
 from studies.aligning import detokenise
 from studies.parts import run_parts
+from studies.sample import SAMPLE
 from utils.corpus.batches import ShuffledBatches, pad_ids
 from utils.corpus.pairs import find_file, read_pairs, tokenise
 from utils.corpus.splits import Split, folded, group_split
@@ -389,42 +390,103 @@ def chinese(study: SentencesSettings) -> Chinese:
     return Chinese(split, src, tgt, *trained("zh-en", study, src, tgt, split, study.settings("zh", "en")))
 
 
-def measure_leak(study: SentencesSettings) -> dict:
-    """Two translators and one test; one translator was also trained on the other rows of the groups of the test."""
-    honest = chinese(study)
-    rows = [(example.source, reference) for example in honest.split.test for reference in example.references]
+class Leak(NamedTuple):
+    """One test row of each group, and two trainings of equal size: without and with the other rows of these groups."""
+
+    test: list[tuple[str, str]]
+    has_relatives: list[bool]
+    relatives: list[tuple[str, str]]
+    honest: list[tuple[str, str]]
+    leaky: list[tuple[str, str]]
+
+    def compared(self, honest_texts: Sequence[str], leaky_texts: Sequence[str]) -> dict[str, dict]:
+        """Both scores and the gain, on the rows with relatives and on those without."""
+        results = {}
+        for name, related in (("with relatives", True), ("without", False)):
+            rows = [i for i, has in enumerate(self.has_relatives) if has == related]
+            references = [[self.test[i][1]] for i in rows]
+            honest, leaky = ([texts[i] for i in rows] for texts in (honest_texts, leaky_texts))
+            results[name] = {
+                "honest": stored_score(honest, references),
+                "leaky": stored_score(leaky, references),
+                "gain": gain(leaky, honest, references),
+                "exact": {
+                    kind: _share(map(list.__contains__, references, texts))
+                    for kind, texts in (("honest", honest), ("leaky", leaky))
+                },
+            }
+        return results
+
+
+def leak_of(split: Split) -> Leak:
+    """A test and two trainings that differ in the relatives of the test alone."""
+    rows = [(example.source, reference) for example in split.test for reference in example.references]
     groups: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
     for row, group in zip(rows, groups_of(rows), strict=True):
         groups[group].append(row)
     draw = random.Random(0)
     for group in groups.values():
         draw.shuffle(group)
-    test = [group[0] for group in groups.values()]
     relatives = [row for group in groups.values() for row in group[1:]]
     # As many rows as the honest training, so that only the choice of rows differs.
-    others = draw.sample(honest.split.train, len(honest.split.train) - len(relatives))
-    split = honest.split._replace(train=others + relatives)
-    leaky, facts = trained("zh-en-leaky", study, honest.src, honest.tgt, split, study.settings("zh", "en"))
+    others = draw.sample(split.train, len(split.train) - len(relatives))
+    return Leak(
+        [group[0] for group in groups.values()],
+        [len(group) > 1 for group in groups.values()],
+        relatives,
+        split.train,
+        others + relatives,
+    )
+
+
+def measure_leak(study: SentencesSettings) -> dict:
+    """Two translators and one test; one translator was also trained on the other rows of the groups of the test."""
+    page = chinese(study)
+    leak = leak_of(page.split)
+    split = page.split._replace(train=leak.leaky)
+    leaky, facts = trained("zh-en-leaky", study, page.src, page.tgt, split, study.settings("zh", "en"))
     texts = [
-        translated(model, honest.src, honest.tgt, [zh for zh, _ in test]) for model in (honest.model, leaky)
+        translated(model, page.src, page.tgt, [zh for zh, _ in leak.test]) for model in (page.model, leaky)
     ]
-    results = {
-        "test": len(test),
-        "relatives": len(relatives),
-        "trainings": {"honest": honest.facts, "leaky": facts},
+    return {
+        "test": len(leak.test),
+        "relatives": len(leak.relatives),
+        "trainings": {"honest": page.facts, "leaky": facts},
+    } | leak.compared(*texts)
+
+
+def measure_looked_up(study: SentencesSettings) -> dict:
+    """The same test for a program that translates nothing: it looks the most similar sentence up."""
+    leak = leak_of(study.split(CHINESE, "zh", "en"))
+    sources = [zh for zh, _ in leak.test]
+    return leak.compared(*(looked_up(sources, rows) for rows in (leak.honest, leak.leaky)))
+
+
+def looked_up(sources: Iterable[str], rows: Sequence[tuple[str, str]]) -> list[str]:
+    """For each sentence the translation of the row whose Chinese is the most similar: chapters/chinese_english.
+
+    Similar are two sentences by the characters that both have, divided by the characters that either has.
+
+    >>> looked_up(["天很冷。"], [("我很冷。", "I am cold."), ("今天很冷，我不出去了。", "It is cold, I stay.")])
+    ['I am cold.']
+    """
+    known = [(set(zh), en) for zh, en in rows]
+
+    def translation(source: str) -> str:
+        wanted = set(source)
+        return max(known, key=lambda row: len(wanted & row[0]) / len(wanted | row[0]))[1]
+
+    return list(map(translation, sources))
+
+
+def measure_sample(study: SentencesSettings) -> dict:
+    """The rows of the sample of the course of which the translators that come with it have read neither sentence."""
+    read = {folded(sentence) for pair in study.split(CHINESE, "zh", "en").train for sentence in pair}
+    sample = read_pairs(str(SAMPLE), ("en", "zh")).between("zh", "en")
+    return {
+        "rows": len(sample),
+        "never read": [row for row, pair in enumerate(sample) if read.isdisjoint(map(folded, pair))],
     }
-    for name, has_relatives in (("with relatives", True), ("without", False)):
-        indices = [i for i, group in enumerate(groups.values()) if (len(group) > 1) == has_relatives]
-        references = [[test[i][1]] for i in indices]
-        honest_texts, leaky_texts = ([side[i] for i in indices] for side in texts)
-        exact = (_share(map(list.__contains__, references, side)) for side in (honest_texts, leaky_texts))
-        results[name] = {
-            "honest": stored_score(honest_texts, references),
-            "leaky": stored_score(leaky_texts, references),
-            "gain": gain(leaky_texts, honest_texts, references),
-            "exact": dict(zip(("honest", "leaky"), exact, strict=True)),
-        }
-    return results
 
 
 def _share(flags: Iterable[bool]) -> float | None:
@@ -519,6 +581,8 @@ def _lower(text: str, lang: str) -> list[str]:
 PARTS: dict[str, Callable[[SentencesSettings], dict]] = {
     "file": measure_file,
     "leak": measure_leak,
+    "looked up": measure_looked_up,
+    "sample": measure_sample,
     "units": measure_units,
     "translator": measure_translator,
 }

@@ -67,7 +67,7 @@ def test_a_file_of_500_pairs_runs_from_top_to_bottom(kind: str, steps: int | Non
     printed = run(code, tmp_path)
     assert "500 pairs, 0 rows left out" in printed
     assert "BLEU" in printed
-    assert (tmp_path / "runs" / "my_translator" / "weights.pt").is_file()
+    assert (tmp_path / "runs" / "my_translator" / "weights.safetensors").is_file()
 
 
 def test_a_file_without_tabs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from utils.figures import (
     Figure,
     Heads,
     Lines,
+    Pieces,
     Plane,
     Translations,
     Weights,
@@ -297,6 +298,34 @@ def lines(name: str = "lines") -> Lines:
     )
 
 
+def pieces(name: str = "pieces") -> Pieces:
+    """Three short texts, one of them Chinese, that grow together from their ends."""
+    words = ["newest", "we", "最新的"]
+    pairs = ["n + e", "e + w", "新 + 的"]
+
+    def compute(merges):
+        begins, fresh = torch.zeros(2, 3, 6)
+        for row, word in enumerate(words):
+            begins[row, : max(1, len(word) - merges)] = 1
+            fresh[row, len(word) - merges - 1 : len(word)] = float(0 < merges < len(word))
+        counts = torch.tensor([7, 4, 0]) if merges else torch.tensor([11, 5, 2])
+        return {"begins": begins, "fresh": fresh, "best": torch.arange(3).roll(merges), "counts": counts}
+
+    return Pieces(
+        compute,
+        {"merges": range(4)},
+        texts=words,
+        heading="joined next",
+        labels={"pairs": pairs},
+        name=name,
+        alt="Three texts in boxes, and bars of the pairs that may be joined.",
+        say="After {merges} merges.",
+        play="merges",
+        start={"merges": 1},
+        invite="Press play.",
+    )
+
+
 #: Labels that markup, JSON and fonts could spoil.
 AWKWARD = ['"quoted"', "a'b", "</script><b>", "<!--", "😀", "שלום", "火车", "&amp;", "a\\b"]
 
@@ -356,6 +385,7 @@ def examples() -> dict[str, Figure]:
         plane(),
         lines(),
         translations(),
+        pieces(),
         looked_at(),
     ]
     return {figure.name: figure for figure in made}

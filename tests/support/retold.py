@@ -9,7 +9,6 @@ EXEMPT = {
     "bert",
     "beyond_words",
     "chat_model",
-    "chinese_english",
     "explanation",
     "fast_decoding",
     "gpt",

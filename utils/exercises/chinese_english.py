@@ -1,7 +1,7 @@
 """Checks of the exercises of chapters/chinese_english."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 from utils.exercises.checking import Wrong, as_tensor, show
@@ -34,18 +34,21 @@ _FORM = "Compare what `plain` makes of the sentences."
             ("A/x, B/x, C/z", "rows with one English sentence are a group", "Rows 0 and 1 share x."),
             ("A/x, B/x, B/y, D/y, C/z", "a chain of rows is a group", _CHAIN),
             (
-                "A/x, B/y, C/y, A/y",
+                "A/x, B/y, A/w, C/y, A/y",
                 "a row joins two groups",
                 "The last row joins them: give both one number.",
             ),
-            ("A/HELLO, B/hello!, C/Bye.", "capital letters and marks do not count", _FORM),
+            ("A/HELLO, B/hello!, C/Bye., D/Bye.", "capital letters and marks do not count", _FORM),
         )
     ],
     mistakes={
         "rows with one Chinese sentence are apart | Compare both sides.": {"sides": (1,)},
         "rows with one English sentence are apart | Compare both sides.": {"sides": (0,)},
         f"the chain ends after one sentence | {_CHAIN}": (
-            lambda pairs: [min(j for j, b in enumerate(pairs) if a[0] == b[0] or a[1] == b[1]) for a in pairs]
+            lambda pairs: [
+                min(j for j, b in enumerate(pairs) if any(map(str.__eq__, map(_plain, a), map(_plain, b))))
+                for a in pairs
+            ]
         ),
         "two groups that a row joins stay apart | Both get one number.": {"join": False},
         f"the sentences are compared as they are | {_FORM}": {"form": str},
@@ -72,6 +75,11 @@ def _cut(words: object) -> str:
     return ", ".join(" ".join(map(str, word)) for word in words)
 
 
+def _pairs(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The neighbours in each text, whose pieces have blanks between them."""
+    return (pair for text in texts for pair in pairwise(text.split()))
+
+
 @against(
     1,
     "Each round has two parts: count the pairs of neighbours in all words, then go through each word and merge.",
@@ -84,24 +92,36 @@ def _cut(words: object) -> str:
         for texts, num, point, hint in (
             (["abab", "cab"], 1, "a pair is merged wherever it occurs", ""),
             (["aaa", "aab"], 1, "no letter is used twice", "Go from left to right, and use no letter twice."),
-            (["ba", "ba", "ca", "ca", "ca"], 1, "the most frequent pair is merged", ""),
+            (["ba", "ghgh", "ghgh", "cdcdcd", "ef", "ef", "ef"], 1, "the most frequent pair is merged", ""),
+            (["a", "b", "a", "b", "a", "b", "cd", "cd"], 1, "neighbours are in one word", ""),
             (["abc", "abc", "abc", "bc", "d"], 2, "pieces are merged again", ""),
         )
     ],
     mistakes={
         "the pair was merged only once in a word | Merge it wherever it occurs.": {"most": 1},
         "another pair is more frequent | Take it.": {"choose": lambda counts, key: next(iter(counts))},
+        "a word that occurs several times was counted once | Count the pairs of each word of the list.": {
+            "seen": lambda texts: _pairs(dict.fromkeys(texts))
+        },
+        "a pair that occurs twice in a word was counted once there | Count it wherever it occurs.": {
+            "seen": lambda texts: (pair for text in texts for pair in dict.fromkeys(_pairs([text])))
+        },
+        "the end of a word and the beginning of the next were counted as neighbours | Count word by word.": {
+            "seen": lambda texts: _pairs([" ".join(texts)])
+        },
         "the piece bc was not merged again | Count anew after each merge.": {"anew": False},
     },
     parts=["the text"],
     compared=_cut,
 )
-def merges(words: list, num: int, *, anew=True, choose: Callable = max, most=-1) -> list[list[str]]:
+def merges(
+    words: list, num: int, *, seen: Callable = _pairs, anew=True, choose: Callable = max, most=-1
+) -> list[list[str]]:
     texts = ["".join(f" {piece} " for piece in word) for word in words]
     counts: Counter = Counter()
     for _ in range(num):
         if anew or not counts:
-            counts = Counter(pair for text in texts for pair in pairwise(text.split()))
+            counts = Counter(seen(texts))
         first, second = choose(counts, key=counts.get)
         del counts[first, second]
         texts = [text.replace(f" {first}  {second} ", f" {first + second} ", most) for text in texts]

@@ -228,6 +228,7 @@ SHARES = {
     "plane": set(),
     "lines": {"up_known", "down_known"},
     "translations": set(),
+    "pieces": {"begins", "fresh"},
     "picture": {"weights", "gold", "image"},
 }
 

@@ -9,6 +9,7 @@ from utils.figures.kinds.curve import Curve
 from utils.figures.kinds.decoding import DecodingSteps, record_decoding
 from utils.figures.kinds.heads import Heads
 from utils.figures.kinds.lines import Lines
+from utils.figures.kinds.pieces import Pieces
 from utils.figures.kinds.plane import Plane
 from utils.figures.kinds.translations import Translations
 from utils.figures.kinds.weights import Weights
@@ -20,6 +21,7 @@ __all__ = [
     "DecodingSteps",
     "Heads",
     "Lines",
+    "Pieces",
     "Plane",
     "Translations",
     "Weights",

@@ -1,6 +1,7 @@
 """One HTML file that holds a trained run and translates in the reader's browser, without any other computer.
 
-``html`` makes the page of its content. Explained in book/your_translator.
+``html`` makes the page of its content, and of a translator that comes with the course :func:`stored_run` makes a run
+again. Explained in book/your_translator.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from utils.corpus.languages import name as language_name
 from utils.corpus.pairs import normalise
 from utils.corpus.whole_files import write_whole
 from utils.errors import CourseError
+from utils.translator.models import Settings, build_model
 from utils.translator.options import Model, Search
 from utils.translator.page.html import (
     MAX_CHARACTERS,
@@ -19,8 +21,10 @@ from utils.translator.page.html import (
     Content,
     content_of,
     page_of,
+    stored_content,
     stored_example,
 )
+from utils.translator.page.stored_model import unpack_weights, vocabulary_of
 from utils.translator.runs import Run
 from utils.translator.using.translating import source_ids, translate_sentences
 
@@ -151,3 +155,31 @@ def _facts(run: Run, evaluation: Mapping[str, Any] | None) -> dict[str, str]:
             f"{of['beam']} ({bleu['signature']}; measured before the weights were rounded to one byte each)"
         )
     return facts
+
+
+def stored_run(name: str) -> Run:
+    """A translator that comes with the course, such as ``zh-en``, without test sentences.
+
+    Its weights are those of its page, which are rounded to one byte each.
+
+    Raises:
+        FileNotFoundError: no translator has this name.
+
+    >>> from utils.translator.using.translating import translate_sentences
+    >>> translate_sentences(stored_run("zh-en"), ["如果明天下雨，我们就待在家里。"], Search(beam=5))[0].text
+    "If it rains tomorrow, we'll stay at home."
+
+    Explained in chapters/chinese_english.
+    """
+    content, packed = stored_content(name)
+    weights = unpack_weights(content["layout"], packed)
+    src, tgt = (vocabulary_of(content[side]) for side in ("src", "tgt"))
+    settings = Settings(
+        *name.split("-"),
+        vocabulary_size=len(src),
+        d_embed=weights["encoder.embedding.weight"].shape[1],
+        d_hidden=weights["encoder.gru.weight_hh_l0"].shape[1],
+    )
+    model = build_model(settings, len(src), len(tgt))
+    model.load_state_dict(weights)
+    return Run(settings, model, src, tgt, test=[])

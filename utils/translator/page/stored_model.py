@@ -4,10 +4,12 @@ The scripts beside this file read them; ``html`` puts them into a page. Explaine
 """
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import torch
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from utils.corpus.languages import has_blanks, primary, script
@@ -93,6 +95,15 @@ def vocabulary_facts(vocabulary: Vocabulary, *, reads: bool) -> dict[str, Any]:
     stored = json.loads(vocabulary.to_json())["model"]
     ids = stored["vocab"]
     return facts | {"merges": [[ids[a], ids[b], ids[a + b]] for a, b in stored["merges"]] if reads else []}
+
+
+def vocabulary_of(facts: Mapping[str, Any]) -> Vocabulary:
+    """The vocabulary of subwords of :func:`vocabulary_facts`; without merges it decodes and cannot encode."""
+    tokens = facts["tokens"]
+    stored = json.loads(Vocabulary.bpe(["a"], len(tokens)).to_json())
+    stored["model"]["vocab"] = {token: place for place, token in enumerate(tokens)}
+    stored["model"]["merges"] = [[tokens[a], tokens[b]] for a, b, _ in facts["merges"]]
+    return Vocabulary(Tokenizer.from_str(json.dumps(stored)))
 
 
 def language_facts(lang: str) -> dict[str, Any]:

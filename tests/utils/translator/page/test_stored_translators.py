@@ -5,29 +5,31 @@ import torch
 import translators
 from page_engine import Engine, read_page
 
-from utils.search import beam_search
-from utils.translator.models import Settings, build_model
+from utils.translator.options import Search
+from utils.translator.page.exported import stored_run
 from utils.translator.page.html import page_of, stored_content
-from utils.translator.page.stored_model import unpack_weights
+from utils.translator.using.translating import source_ids, translate_sentences
 
 
 @pytest.mark.trains
 @pytest.mark.parametrize("name", translators.TRANSLATORS)
 def test_torch_translates_with_the_stored_weights(name):
-    facts, packed = read_page(page_of(*stored_content(name)))
-    assert "Tatoeba (tatoeba.org), CC BY 2.0 FR" in facts["facts"]["sentences"]
-    weights = unpack_weights(facts["layout"], packed)
-    widths = {"d_embed": weights["encoder.embedding.weight"].shape[1]}
-    widths["d_hidden"] = weights["encoder.gru.weight_hh_l0"].shape[1]
-    settings = Settings(*name.split("-"), **widths)
-    model = build_model(settings, *(len(facts[side]["tokens"]) for side in ("src", "tgt"))).eval()
-    model.load_state_dict(weights)
+    content, _ = read_page(page_of(*stored_content(name)))
+    assert "Tatoeba (tatoeba.org), CC BY 2.0 FR" in content["facts"]["sentences"]
+    stored, run = content["stored"], stored_run(name)
+    [translation] = translate_sentences(run, [stored["text"]], Search(beam=5))
+    assert translation.text == stored["translation"]
+    torch.testing.assert_close(torch.tensor(stored["weights"]), translation.weights, rtol=0, atol=2e-4)
 
     engine = Engine()
-    engine.call("reads", {"vocabulary": facts["src"], "language": facts["language"]})
-    engine.call("writes", facts["tgt"])
-    stored = facts["stored"]
-    ids = engine.call("read", [stored["text"]])[0]["ids"]
-    [[best, *_]] = beam_search(model, torch.tensor([ids]), torch.tensor([len(ids)]), beam=5, max_len=100)
-    assert engine.call("decode", [best.tokens])[0] == stored["translation"]
-    torch.testing.assert_close(torch.tensor(stored["weights"]), best.weights, rtol=0, atol=2e-4)
+    engine.call("reads", {"vocabulary": content["src"], "language": content["language"]})
+    engine.call("writes", content["tgt"])
+    for read in engine.call("read", [stored["text"], "Ω 1 赫!"]):
+        assert read["ids"] == source_ids(run, [read["text"]])[0]
+    ids = run.tgt_vocabulary.encode([stored["translation"]])[0]  # no merges: letter by letter
+    assert engine.call("decode", [ids])[0] == run.tgt_vocabulary.decode(ids) == stored["translation"]
+
+
+def test_a_name_that_no_translator_has_is_refused():
+    with pytest.raises(FileNotFoundError, match=r"zh-fr\.json"):
+        stored_run("zh-fr")
