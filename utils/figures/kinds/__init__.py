@@ -10,6 +10,7 @@ from utils.figures.kinds.decoding import DecodingSteps, record_decoding
 from utils.figures.kinds.heads import Heads
 from utils.figures.kinds.lines import Lines
 from utils.figures.kinds.plane import Plane
+from utils.figures.kinds.tree import Tree
 from utils.figures.kinds.weights import Weights
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Heads",
     "Lines",
     "Plane",
+    "Tree",
     "Weights",
     "record_decoding",
 ]
