@@ -81,7 +81,10 @@ def test_the_sentence_says_what_is_in_front_and_whether_it_is_right() -> None:
     [
         ({}, "searches must have at least one step each"),
         ({3: [[]]}, "at least one hypothesis"),
-        ({3: split([[("a", 0.5)], [("b c", 0.1)]])}, r"\['b', 'c'\] continues no hypothesis of the step before"),
+        (
+            {3: split([[("a", 0.5)], [("b c", 0.1)]])},
+            r"\['b', 'c'\] continues no hypothesis of the step before",
+        ),
         ({3: split([[("a", 1.5)]])}, "share"),
     ],
 )
