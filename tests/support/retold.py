@@ -6,7 +6,6 @@ from pathlib import Path
 EXEMPT = {
     "alignment",
     "attention_variants",
-    "beam_search",
     "bert",
     "beyond_words",
     "chat_model",
