@@ -35,7 +35,9 @@ GAMMAS, WIDTHS = (0, 1), (1, 2, 5, 10, 20, 50)
 NUM_LONG = 300
 MAX_LEN = 60
 #: A test sentence that greedy search translates wrongly and a beam of three rightly, and the widths of its trees.
-SENTENCE, TREES = "", (1, 3, 5)
+SENTENCE = "he will eat a cake tomorrow ."
+RIGHT = "Il va manger un gâteau demain."
+TREES = (1, 3, 5)
 
 
 def beam_task() -> LengthTask:

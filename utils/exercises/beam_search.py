@@ -51,7 +51,7 @@ def _words_or_number(part: object) -> str | float:
 
 
 @against(
-    1,
+    2,
     "Keep three things from step to step: the words, their log-probability, and the state.",
     "`log_probs, state = steps.next(words[-1], state)` reads the last word.",
     cases=[
@@ -114,7 +114,7 @@ _DIVIDE = "Divide the log-probability by the number of words."
 
 
 @against(
-    2,
+    1,
     "Collect the continuations of all hypotheses in one list, sort it by `score_of`, and return the first `beam`.",
     "A hypothesis whose last word is `EOS` goes into the list as it is.",
     cases=[
