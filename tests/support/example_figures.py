@@ -14,6 +14,7 @@ from utils.figures import (
     Pieces,
     Plane,
     Translations,
+    Tree,
     Weights,
 )
 from utils.kernels import boxcar, nadaraya_watson
@@ -322,6 +323,24 @@ def pieces(name: str = "pieces") -> Pieces:
         say="After {merges} merges.",
         play="merges",
         start={"merges": 1},
+def tree(name: str = "tree") -> Tree:
+    """Greedy search ends with *le chat*, and a beam of two with *la fleur*, which begins less probably."""
+    greedy = [[("le", 0.5)], [("le chat", 0.2)], [("le chat <eos>", 0.16)]]
+    beam = [
+        [("le", 0.5), ("la", 0.4)],
+        [("la fleur", 0.36), ("le chat", 0.2)],
+        [("la fleur <eos>", 0.22), ("le chat <eos>", 0.16)],
+    ]
+    searches = {1: greedy, 2: beam}
+    return Tree(
+        {
+            width: [[(words.split(), share) for words, share in kept] for kept in steps]
+            for width, steps in searches.items()
+        },
+        right="la fleur",
+        name=name,
+        alt="Two short ways that part at once, and the second becomes the better one.",
+        start={"beam_width": 2, "step": 2},
         invite="Press play.",
     )
 
@@ -386,6 +405,7 @@ def examples() -> dict[str, Figure]:
         lines(),
         translations(),
         pieces(),
+        tree(),
         looked_at(),
     ]
     return {figure.name: figure for figure in made}

@@ -16,13 +16,15 @@ _LE, _LA, _CHAT, _FLEUR = 4, 5, 6, 7
 _NAMES = {BOS: "<bos>", EOS: "<eos>", _LE: "le", _LA: "la", _CHAT: "chat", _FLEUR: "fleur"}
 _NEXT = {
     (BOS,): {_LE: 0.5, _LA: 0.4, EOS: 0.1},
-    (BOS, _LE): {_CHAT: 0.4, _FLEUR: 0.3, EOS: 0.3},
+    (BOS, _LE): {_CHAT: 0.4, _FLEUR: 0.35, EOS: 0.25},
     (BOS, _LA): {_FLEUR: 0.9, _CHAT: 0.1},
     (BOS, _LE, _CHAT): {EOS: 0.8, _FLEUR: 0.2},
     (BOS, _LE, _FLEUR): {EOS: 0.7, _CHAT: 0.3},
     (BOS, _LA, _FLEUR): {EOS: 0.6, _CHAT: 0.4},
     (BOS, _LE, _CHAT, _FLEUR): {EOS: 1.0},
 }
+#: The same for all other words, which a right program never reads: what goes on after the end, or with a wrong state.
+_ASTRAY = {EOS: 0.55, _LE: 0.25, _CHAT: 0.2}
 
 
 @dataclass(frozen=True)
@@ -33,10 +35,8 @@ class _Toy:
 
     def next(self, word: int, state: tuple[int, ...]) -> tuple[Tensor, tuple[int, ...]]:
         words = (*state, word)
-        if words not in _NEXT:
-            raise ValueError(f"the state is that of {_text(state)!r}: {_text([word])!r} does not follow")
         probabilities = torch.full((8,), 1e-6)
-        for following, probability in _NEXT[words].items():
+        for following, probability in _NEXT.get(words, _ASTRAY).items():
             probabilities[following] = probability
         return probabilities.log(), words
 
@@ -51,7 +51,7 @@ def _words_or_number(part: object) -> str | float:
 
 
 @against(
-    1,
+    2,
     "Keep three things from step to step: the words, their log-probability, and the state.",
     "`log_probs, state = steps.next(words[-1], state)` reads the last word.",
     cases=[
@@ -66,6 +66,10 @@ def _words_or_number(part: object) -> str | float:
     mistakes={
         "the words stop before <eos> | Write <eos>, too, and end then.": {"part": slice(-1)},
         "<bos> is missing | Begin with `[BOS]`.": {"part": slice(1, None)},
+        "it goes on after the end | Stop when the last word is `EOS`.": {"end": None},
+        "every word is read with the first state | Hand on the state that `steps.next` returned.": {
+            "hand_on": False
+        },
         "this is the most probable sentence | Take the best word at each step, and never go back.": (
             lambda steps, max_len: ([BOS, _LA, _FLEUR, EOS], math.log(0.216))
         ),
@@ -78,11 +82,12 @@ def _words_or_number(part: object) -> str | float:
     compared=_words_or_number,
 )
 def greedy_search(
-    steps: _Toy, max_len: int, *, part=slice(None), total=sum, limit=int
+    steps: _Toy, max_len: int, *, part=slice(None), total=sum, limit=int, end=EOS, hand_on=True
 ) -> tuple[list[int], float]:
     words, each, state = [BOS], [], steps.first
-    while words[-1] != EOS and len(words) <= limit(max_len):
-        log_probs, state = steps.next(words[-1], state)
+    while words[-1] != end and len(words) <= limit(max_len):
+        log_probs, new = steps.next(words[-1], state)
+        state = new if hand_on else state
         words.append(int(log_probs.argmax()))
         each.append(log_probs.max().item())
     return words[part], total(each)
@@ -102,18 +107,21 @@ def _kept(hypotheses: object) -> list[tuple]:
 _LE_AND_LA = [([BOS, _LE], math.log(0.5), (BOS,)), ([BOS, _LA], math.log(0.4), (BOS,))]
 _ONE_ENDS = "from *le chat* and an empty finished sentence"
 _LE_CHAT_AND_END = [([BOS, _LE, _CHAT], math.log(0.2), (BOS, _LE)), ([BOS, EOS], math.log(0.19), (BOS,))]
+_ONE = "One hypothesis is left: <bos> and the most probable next word, with the state that `steps.next` returned."
+_SEVERAL = "Continue the hypothesis with its `beam` most probable next words."
 _ALL = "The best of *all* continuations are kept, best first; the log-probability of the beginning counts."
 _DIVIDE = "Divide the log-probability by the number of words."
 
 
 @against(
-    2,
+    1,
     "Collect the continuations of all hypotheses in one list, sort it by `score_of`, and return the first `beam`.",
     "A hypothesis whose last word is `EOS` goes into the list as it is.",
     cases=[
         Case(says, (_Toy(), hypotheses, beam, gamma), f"{says}, the right hypotheses are kept", hint)
         for says, hypotheses, beam, gamma, hint in (
-            ("from <bos> with a beam of 1", [([BOS], 0.0, ())], 1, 1, "This is greedy search."),
+            ("from <bos> with a beam of 1", [([BOS], 0.0, ())], 1, 1, _ONE),
+            ("from <bos> with a beam of 2", [([BOS], 0.0, ())], 2, 1, _SEVERAL),
             ("from *le* and *la* with a beam of 2", _LE_AND_LA, 2, 0, _ALL),
             (f"{_ONE_ENDS}, with gamma 0", _LE_CHAT_AND_END, 2, 0, "The score is the log-probability."),
             (f"{_ONE_ENDS}, with gamma 1", _LE_CHAT_AND_END, 2, 1, _DIVIDE),
@@ -124,20 +132,34 @@ _DIVIDE = "Divide the log-probability by the number of words."
         "the states are the old ones | Keep the state that `steps.next` returned.": {"old_state": True},
         "each log-probability is that of the last word alone | Add that of the hypothesis.": {"start": 0},
         "more than `beam` hypotheses are kept | Return the first `beam`.": {"cut": False},
-        "a hypothesis has one continuation only | Several can be among the best.": {"each": 1},
-        f"gamma has no effect | {_DIVIDE}": {"divide": False},
+        f"a hypothesis has one continuation only | {_SEVERAL}": {"each": 1},
+        f"gamma has no effect | {_DIVIDE}": lambda *inputs: beam_step.program(*inputs[:3], 0),
+        "the finished hypothesis is continued | Put it into the list as it is.": {"ended": None},
+        "the first continuations are kept, and not the best | Sort all of them by `score_of`.": {
+            "order": None
+        },
+        "the worst come first | Sort with `reverse=True`.": {"order": False},
+        "the score is stored in place of the log-probability | `score_of` only decides the order.": (
+            lambda *inputs: [
+                (words, log_prob / (len(words) - 1) ** inputs[3], state)
+                for words, log_prob, state in beam_step.program(*inputs)
+            ]
+        ),
     },
     compared=_kept,
 )
 def beam_step(
-    steps, hypotheses, beam, gamma, *, ended=True, old_state=False, start=1, each=None, cut=True, divide=True
+    steps, hypotheses, beam, gamma, *, ended=True, old_state=False, start=1, each=None, cut=True, order=True
 ) -> list[tuple]:
-    candidates = [new for new in hypotheses if new[0][-1] == EOS] if ended else []
+    candidates = []
     for words, log_prob, state in hypotheses:
-        if words[-1] != EOS:
-            log_probs, new = steps.next(words[-1], state)
-            for word in log_probs.topk(each or beam).indices.tolist():
-                total = start * log_prob + log_probs[word].item()
-                candidates.append(([*words, word], total, state if old_state else new))
-    candidates.sort(key=lambda new: new[1] / (len(new[0]) - 1) ** (gamma if divide else 0), reverse=True)
+        if words[-1] == EOS and ended is not None:
+            candidates += [(words, log_prob, state)] if ended else []
+            continue
+        log_probs, new = steps.next(words[-1], state)
+        for word in log_probs.topk(each or beam).indices.tolist():
+            total = start * log_prob + log_probs[word].item()
+            candidates.append(([*words, word], total, state if old_state else new))
+    if order is not None:
+        candidates.sort(key=lambda new: new[1] / (len(new[0]) - 1) ** gamma, reverse=order)
     return candidates[:beam] if cut else candidates

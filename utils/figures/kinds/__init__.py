@@ -12,6 +12,7 @@ from utils.figures.kinds.lines import Lines
 from utils.figures.kinds.pieces import Pieces
 from utils.figures.kinds.plane import Plane
 from utils.figures.kinds.translations import Translations
+from utils.figures.kinds.tree import Tree
 from utils.figures.kinds.weights import Weights
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Pieces",
     "Plane",
     "Translations",
+    "Tree",
     "Weights",
     "record_decoding",
 ]

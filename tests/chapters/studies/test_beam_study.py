@@ -1,0 +1,61 @@
+"""The beam study: its trees, and its stored results."""
+
+import json
+
+import pytest
+import torch
+
+from studies.beam_study import GAMMAS, RESULTS, RIGHT, SEEDS, SENTENCE, TREES, WIDTHS, measure_search, tree
+from studies.length_study import grammar_task, train
+from utils.corpus.grammar import join_words
+from utils.search import beam_search
+
+STORED = json.loads(RESULTS.read_text("utf-8"))["parts"]
+
+
+@pytest.fixture(scope="module")
+def small():
+    """A task and a translator that have hardly learned anything."""
+    task = grammar_task(8, num_tokens=2_000, longest=24, num_test=300, edges=(8, 16))
+    return task, train(task, "attention", width=8)
+
+
+def test_the_stored_results_are_of_these_searches() -> None:
+    for seed in SEEDS:
+        searches = STORED[f"seed {seed}"]["searches"]
+        assert [(row["gamma"], row["width"]) for row in searches] == [(g, k) for g in GAMMAS for k in WIDTHS]
+        for row in searches:
+            assert row["bleu"] <= row["without_penalty"]
+        # Greedy search compares no two lengths.
+        greedy = [{**row, "gamma": 0} for row in searches if row["width"] == 1]
+        assert greedy[0] == greedy[1]
+
+
+def test_the_stored_trees_are_of_a_sentence_in_which_the_beam_wins() -> None:
+    stored = STORED["trees"]
+    assert (stored["sentence"], stored["right"], [*stored["trees"]]) == (SENTENCE, RIGHT, [*map(str, TREES)])
+    ends = {int(beam): join_words(steps[-1][0][0][:-1], "fr") for beam, steps in stored["trees"].items()}
+    assert [beam for beam in TREES if ends[beam] == RIGHT] == [3, 5]
+
+
+def test_a_tree_ends_with_what_the_tested_search_finds(small) -> None:
+    task, model = small
+    sentence = "Mary found the small white flower yesterday ."
+    ids = task.read(sentence)
+    for beam in (1, 3):
+        steps = tree(model, task, sentence, beam)
+        [found] = beam_search(
+            model, torch.tensor([ids]), torch.tensor([len(ids)]), beam=beam, max_len=len(steps)
+        )
+        own = [words[:-1] for words, _ in steps[-1]]
+        assert own == [task.tgt_vocabulary.tokens(one.tokens) for one in found]
+        assert [share for _, share in steps[-1]] == pytest.approx(
+            [torch.tensor(one.log_prob).exp().item() for one in found], abs=1e-4
+        )
+
+
+def test_a_wider_beam_reads_more_rows(small) -> None:
+    task, model = small
+    one, three = (measure_search(model, task, beam=beam, gamma=1) for beam in (1, 3))
+    assert one["rows"] < three["rows"]
+    assert one["log_prob"] < three["log_prob"]
