@@ -27,7 +27,7 @@ from studies.explanation import (
 from studies.links_study import aer_of
 from studies.parts import run_parts
 from studies.real_sentences import links_by_table, model_1
-from utils.corpus.batches import make_batch
+from utils.corpus.batches import ShuffledBatches, make_batch
 from utils.corpus.grammar.lexicon import ADJECTIVES, NAMES, NOUNS, VERBS
 from utils.fast_training import fast_loss
 from utils.metrics import diagonal_links, links_from_weights
@@ -179,7 +179,8 @@ def trained(study: ExplanationSettings, data: Grammar, seed: int) -> tuple[Encod
 
     watch(0)
     options = {"epochs": study.epochs, "lr": study.lr, "loss": fast_loss, "seed": seed}
-    fit(model, data.batches(32), **options, on_step=lambda history: watch(len(history.losses)))
+    batches = ShuffledBatches(*data.ids(data.train), batch_size=32, seed=seed)
+    fit(model, batches, **options, on_step=lambda history: watch(len(history.losses)))
     return model, looks
 
 
