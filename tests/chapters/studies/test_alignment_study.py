@@ -91,6 +91,7 @@ def test_a_small_study_has_every_number():
     assert [run["seed"] for run in part["runs"]] == [0, 1]
     assert [look["step"] for look in part["maps"]] == [0]
     assert torch.tensor(part["maps"][0]["weights"]).shape == (11, 8)
+    assert len(part["maps"][0]["written"]) == 11
     assert sum(right for _, right in part["runs"][0]["by distance"]) <= sum(
         number for number, _ in part["runs"][0]["by distance"]
     )
@@ -100,12 +101,14 @@ def test_the_stored_results_are_whole():
     stored = json.loads(RESULTS.read_text("utf-8"))
     assert stored["settings"] == json.loads(json.dumps(vars(SETTINGS)))
     assert list(stored["parts"]) == list(OURS)
-    for lang, part in stored["parts"].items():
+    for part in stored["parts"].values():
         assert (part["num"], len(part["runs"])) == (500, 3)
-        assert [look["step"] for look in part["maps"]] == list(STEPS)
-        for look in part["maps"]:
-            weights = torch.tensor(look["weights"])
-            assert weights.shape == (len(OURS[lang]), len(ENGLISH))
-            assert (weights.sum(dim=1) - 1).abs().max() < 1e-3
         for run in part["runs"]:
             assert all(len(bands) == len(EDGES) for bands in run["hidden"].values())
+    maps = stored["parts"]["zh"]["maps"]
+    assert [look["step"] for look in maps] == list(STEPS)
+    for look in maps:
+        weights = torch.tensor(look["weights"])
+        assert weights.shape == (len(OURS["zh"]), len(ENGLISH))
+        assert (weights.sum(dim=1) - 1).abs().max() < 1e-3
+    assert maps[-1]["written"] == OURS["zh"]
