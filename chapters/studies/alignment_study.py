@@ -186,14 +186,22 @@ def trained(study: ExplanationSettings, data: Grammar, seed: int) -> tuple[Encod
     return model, looks
 
 
-def look(model: EncoderDecoder, data: Grammar) -> dict[str, list]:
-    """Where a translator looks while it reads our sentence in the other language, and the most probable words."""
+def look(model: EncoderDecoder, data: Grammar, hidden: str = "") -> dict[str, list]:
+    """Where a translator looks while it reads our sentence in the other language, and the most probable words.
+
+    Args:
+        model: the translator, which stays in its mode.
+        data: its vocabularies and its language.
+        hidden: an English word that attention may not see, in each step by itself.
+    """
     ours, mode = OURS[data.lang], model.training
     batch = make_batch(data.en.encode([ENGLISH]), data.tgt.encode([ours]))
-    probabilities, weights = read(model.eval(), batch)
+    _, weights = read(model.eval(), batch)
+    is_hidden = torch.tensor([word == hidden for word in ENGLISH]).expand(weights.shape)
+    best = with_hidden(model, batch, is_hidden)[0, : len(ours)].argmax(dim=-1)
     model.train(mode)
-    best = probabilities[0, : len(ours)].argmax(dim=-1)
-    rows = weights[0, : len(ours)].double().round(decimals=4)
+    rest = weights.double().masked_fill(is_hidden, 0)[0, : len(ours)]
+    rows = (rest / rest.sum(dim=-1, keepdim=True)).round(decimals=4)
     return {"weights": rows.tolist(), "written": data.tgt.tokens(best.tolist())}
 
 

@@ -17,6 +17,7 @@ from studies.alignment_study import (
     by_weight,
     hide_own_words,
     kind_of,
+    look,
     measure,
 )
 from studies.explanation import ExplanationSettings, Grammar, grammar, read, translator, with_hidden
@@ -83,13 +84,24 @@ def test_the_own_word_is_hidden_and_the_control_is_not():
     assert next(steps, None) is None
 
 
+def test_a_hidden_word_loses_its_weight_and_the_others_share_it():
+    data = grammar(SMALL)
+    model = translator(SMALL, data, BahdanauDecoder, 0).train()
+    seen, without = (look(model, data, word) for word in ("", "small"))
+    assert model.training
+    assert len(without["written"]) == len(OURS["fr"])
+    for before, after in zip(seen["weights"], without["weights"], strict=True):
+        assert after[3] == 0 < before[3]
+        assert after[0] == pytest.approx(before[0] / (1 - before[3]), abs=2e-4)
+
+
 @pytest.mark.trains
 def test_a_small_study_has_every_number():
     part = measure("zh", SMALL)
     assert part["num"] == 17
     assert part["trained on"] >= 61
     assert [run["seed"] for run in part["runs"]] == [0, 1]
-    assert [look["step"] for look in part["maps"]] == [0]
+    assert [each["step"] for each in part["maps"]] == [0]
     assert torch.tensor(part["maps"][0]["weights"]).shape == (11, 8)
     assert len(part["maps"][0]["written"]) == 11
     assert sum(right for _, right in part["runs"][0]["by distance"]) <= sum(
@@ -106,9 +118,9 @@ def test_the_stored_results_are_whole():
         for run in part["runs"]:
             assert all(len(bands) == len(EDGES) for bands in run["hidden"].values())
     maps = stored["parts"]["zh"]["maps"]
-    assert [look["step"] for look in maps] == list(STEPS)
-    for look in maps:
-        weights = torch.tensor(look["weights"])
+    assert [each["step"] for each in maps] == list(STEPS)
+    for each in maps:
+        weights = torch.tensor(each["weights"])
         assert weights.shape == (len(OURS["zh"]), len(ENGLISH))
         assert (weights.sum(dim=1) - 1).abs().max() < 1e-3
     assert maps[-1]["written"] == OURS["zh"]
