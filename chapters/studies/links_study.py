@@ -40,6 +40,8 @@ from utils.translator.using.translating import translate_sentences
 
 FRENCH = "tatoeba/fra.txt"
 HANSARDS, HANSARDS_LINKS = "hansards/enfr.src-tgt", "hansards/enfr.gold"
+#: The links that an aligner of 2021 has published for the sentences of parliament (Dou and Neubig 2021).
+HANSARDS_ALIGNER = "hansards/enfr.awesome-align.out"
 #: Where the results are stored.
 #:
 #: :meta hide-value:
@@ -142,6 +144,8 @@ def _lines(name: str) -> list[str]:
 #:
 #: :meta hide-value:
 TEXTS = {"grammar": grammar, "tatoeba": tatoeba, "hansards": hansards}
+#: The part with the error rates of the published links.
+ALIGNER = "published links"
 
 
 def aer_of(links: Mapping[str, Sequence[Links]], gold: Sequence[GoldLinks]) -> dict[str, dict]:
@@ -195,6 +199,17 @@ def measure(name: str) -> dict:
     }
 
 
+def measure_aligner() -> dict:
+    """Error rates of the published links on the sentences of parliament."""
+    pairs, gold = hansards()
+    published = [
+        frozenset(tuple(map(int, link.split("-"))) for link in line.split())
+        for line in _lines(HANSARDS_ALIGNER)
+    ]
+    diagonal = [diagonal_links(len(src), len(tgt)) for src, tgt in pairs]
+    return {"aer": aer_of({"diagonal": diagonal, "aligner of 2021": published}, gold)}
+
+
 def measure_training() -> dict:
     """The pairs that the translator and model 1 have read, and what the page says of the translator."""
     facts = {name: reader().facts[name] for name in ("training", "BLEU", "date")}
@@ -208,7 +223,9 @@ def run_study(out: Path) -> None:
         "signature": bleu(["."], [["."]], lang="fr").signature,
     }
     run_parts(
-        {"training": measure_training} | {name: partial(measure, name) for name in TEXTS},
+        {"training": measure_training}
+        | {name: partial(measure, name) for name in TEXTS}
+        | {ALIGNER: measure_aligner},
         out,
         belongs_to=head,
     )

@@ -11,6 +11,12 @@ Pairs = Sequence[tuple[Sequence[str], Sequence[str]]]
 Table = Mapping[tuple[str, str], float]
 
 _TWO = [(["the", "flower"], ["la", "fleur"]), (["the", "house"], ["la", "maison"])]
+# Sentences of unequal lengths, so that a share of the source words differs from one of the target words.
+_UNEQUAL = [
+    (["small", "flowers"], ["de", "petites", "fleurs"]),
+    (["white", "flowers"], ["des", "fleurs", "blanches"]),
+    (["flowers"], ["des", "fleurs"]),
+]
 _THREE = [
     (["the", "white", "flower"], ["la", "fleur", "blanche"]),
     (["the", "flower"], ["la", "fleur"]),
@@ -27,6 +33,8 @@ def _next_table(pairs: Pairs, table: Table, wrong: str = "") -> dict[tuple[str, 
     """One round of model 1; or one with a mistake that learners make."""
     votes: Counter = Counter()
     for source, target in pairs:
+        if wrong == "a word once":
+            source = [*dict.fromkeys(source)]
         for y in target:
             for x in source:
                 p, all_p = table[x, y], [table[other, y] for other in source]
@@ -54,11 +62,15 @@ _ROUND_MISTAKES = {
     "equal shares": "every source word gets the same share | The shares are in the ratio of the numbers in `table`.",
     "best alone": "each vote goes to one source word alone | A vote is divided: each source word gets a share.",
     "one sentence": "the votes of the sentences are not added up | Words that meet twice get both votes: use `+=`.",
+    "a word once": "a source word that is twice in its sentence gets one share | Go through the list, not through a set.",
 }
 _ROUNDS = {
     "for the two pairs of the page, from equal numbers": (_TWO, _equal(_TWO)),
-    "for these pairs, from the table of the first round": (_TWO, _next_table(_TWO, _equal(_TWO))),
-    "for three pairs, one with a word twice": (_THREE, _next_table(_THREE, _equal(_THREE))),
+    "for three pairs of unequal lengths, from the table of the first round": (
+        _UNEQUAL,
+        _next_table(_UNEQUAL, _equal(_UNEQUAL)),
+    ),
+    "for three other pairs, one with a word twice": (_THREE, _next_table(_THREE, _equal(_THREE))),
 }
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from studies.aligning import GoldLinks
-from studies.links_study import RESULTS, TEXTS, aer_of
+from studies.links_study import ALIGNER, RESULTS, TEXTS, aer_of
 
 
 def gold_of(*links):
@@ -35,6 +35,9 @@ def test_a_difference_is_drawn_with_the_same_sentences_for_both():
 
 def test_the_stored_results_are_whole():
     parts = json.loads(RESULTS.read_text("utf-8"))["parts"]
-    assert list(parts) == ["training", *TEXTS]
+    assert list(parts) == ["training", *TEXTS, ALIGNER]
     assert [parts[name]["num"] for name in TEXTS] == [1000, 1056, 447]
     assert "model 1" not in parts["tatoeba"]["aer"]
+    of_aligner = parts[ALIGNER]["aer"]
+    assert of_aligner["diagonal"] == parts["hansards"]["aer"]["diagonal"]
+    assert of_aligner["aligner of 2021"]["aer"] == 0.041  # published as 4.1 %

@@ -2,7 +2,9 @@
 
 from collections import Counter, defaultdict
 from functools import partial
+from itertools import combinations
 
+import pytest
 from answers import Answers
 
 from utils.exercises import alignment as check
@@ -44,3 +46,12 @@ answers.add(
     ],
 )
 test_right, test_wrong = answers.tests()
+
+
+@pytest.mark.parametrize("case", [*check._ROUNDS][1:])
+def test_no_two_mistakes_coincide(case):
+    inputs = check._ROUNDS[case]
+    # A word that is twice in its sentence makes a difference in the last case alone.
+    names = [name for name in check._ROUND_MISTAKES if name != "a word once" or inputs[0] is check._THREE]
+    tables = [check._next_table(*inputs, wrong) for wrong in ("", *names)]
+    assert not any(check._same_table(*two) for two in combinations(tables, 2))
