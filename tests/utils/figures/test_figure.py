@@ -227,6 +227,7 @@ SHARES = {
     "decoding": {"weights", "probabilities"},
     "plane": set(),
     "lines": {"up_known", "down_known"},
+    "layers": {"weights"},
     "picture": {"weights", "gold", "image"},
 }
 
