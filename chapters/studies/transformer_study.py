@@ -1,8 +1,9 @@
 """The Transformer study: the Transformer and the recurrent translator in the same seconds, and on long sentences.
 
 ``PYTHONPATH=chapters python -m studies.transformer_study`` measures and stores what chapters/transformer reports: BLEU
-and alignment error of both after the same seconds, BLEU after longer trainings, where the Transformer looks, and BLEU by
-sentence length beside the recurrent translator of the length study. Models, sentences and scores come from other modules.
+and alignment error of both after the same seconds, BLEU after longer trainings, where the Transformer looks, and BLEU
+by sentence length beside the recurrent translator of the length study. Models, sentences and scores come from other
+modules.
 """
 
 import json
@@ -298,7 +299,9 @@ def train_longer(
     kept = {name: first[name] for name in ("model", "seed", "lr")}
     steps = first["steps"] * times
     start = time.process_time()
-    model = train(first["model"], corpus, setup, seed=first["seed"], steps=steps, lr=first["lr"], progress=False)
+    model = train(
+        first["model"], corpus, setup, seed=first["seed"], steps=steps, lr=first["lr"], progress=False
+    )
     seconds = time.process_time() - start
     result = bleu(translations(model, corpus, corpus.test), references(corpus.test), lang="fr")
     return model, kept | {
@@ -323,40 +326,35 @@ def longer(same: Sequence[dict], corpus: ChapterCorpus, setup: TransformerSettin
 def where_it_looks(model: EncoderDecoder, corpus: ChapterCorpus) -> dict:
     """The weights of each head of a Transformer while it reads ``SENTENCE``, and the words that it would write.
 
-    Weights are in thousandths, those of one query in one text. They are named by the part of the network, such as
-    "encoder 0" or "decoder 1 cross".
+    Weights are in thousandths. Of each head there is a text for each query: those of the encoder, layer by layer, then
+    those of each layer of the decoder, with its own words and with the source. Behind the last key stand zeros, so that
+    all texts have as many numbers.
     """
     english, french = (text.split() for text in SENTENCE)
     batch = make_batch(corpus.en.encode([english]), corpus.fr.encode([french]))
-    weights: dict[str, list[list[str]]] = {}
-
-    def keep(part: str, rows: Tensor) -> None:
-        thousandths = (1000 * rows).round().int().tolist()
-        weights[part] = [[" ".join(map(str, row)) for row in head] for head in thousandths]
-
+    decoder = [
+        part for layer in model.decoder.layers for part in (layer.self_attention, layer.cross_attention)
+    ]
+    rows: list[Tensor] = []  # of each attention (heads, queries, keys), in the order of the calls
     hooks = []
-    for number, (reads, writes) in enumerate(zip(model.encoder.layers, model.decoder.layers, strict=True)):
-        for part, attention in {
-            f"encoder {number}": reads.self_attention,
-            f"decoder {number} self": writes.self_attention,
-            f"decoder {number} cross": writes.cross_attention,
-        }.items():
-            hooks += [
-                attention.register_forward_pre_hook(
-                    lambda _, inputs, options: (inputs, options | {"need_weights": True}), with_kwargs=True
-                ),
-                attention.register_forward_hook(lambda _, __, found, part=part: keep(part, found[1][0])),
-            ]
+    for attention in [*(layer.self_attention for layer in model.encoder.layers), *decoder]:
+        asking = attention.register_forward_pre_hook(
+            lambda _, inputs, options: (inputs, options | {"need_weights": True}), with_kwargs=True
+        )
+        hooks += [asking, attention.register_forward_hook(lambda _, __, found: rows.append(found[1][0]))]
     logits, _ = model.eval()(batch.src, batch.src_lens, batch.tgt_in[:, : len(french)])
     for hook in hooks:
         hook.remove()
+    longest = max(len(english), len(french))
+    padded = [torch.nn.functional.pad(each, (0, longest - each.shape[-1])) for each in rows]
+    thousandths = (1000 * torch.cat(padded, dim=1)).round().int().tolist()
     surest, best = torch.softmax(logits[0], dim=-1).max(dim=-1)
     return {
         "english": english,
         "french": ["<bos>", *french[:-1]],
         "next": corpus.fr.tokens(best.tolist()),
         "probability": [round(each, 3) for each in surest.tolist()],
-        "weights": weights,
+        "weights": [[" ".join(map(str, row)) for row in head] for head in thousandths],
     }
 
 

@@ -2,7 +2,7 @@
 kinds.layers = (() => {
   const { last } = mathematics;
   const { circle, group, isWide, label, line, path, picks, rect, round } = marks;
-  const { BOLD, spelled, textWidth, widest } = texts;
+  const { BOLD, spelled, widest } = texts;
 
   /** @typedef {Figure<{ rows: [string, string[] | number][], above: [string, string[]] | null }>} Layers */
   /** @typedef {{ name: string, words: string[], looks: number | null, first: number, y: number }} Row */
@@ -70,19 +70,22 @@ kinds.layers = (() => {
   const drawLooks = (figure, layout, asking) => {
     const seen = layout.rows[asking.looks ?? 0];
     const end = seen.looks === null ? seen.y - 12 : seen.y;
+    const chosen = figure.place.dot - asking.first;
     /** @param {number} j @param {string} style */
     const lines = (j, style) =>
       seen.words.map((_, k) => {
         const weight = figure.rowAt("weights", asking.first + j)[k];
         const d = `M${round(xOf(layout, asking, j))},${round(asking.y)}L${round(xOf(layout, seen, k))},${round(end)}`;
         return (
-          weight >= 0.03 &&
+          weight >= (j === chosen ? 0.03 : 0.15) &&
           path(d, { ...picks({ dot: asking.first + j }), class: style, "stroke-width": round(12 * weight) })
         );
       });
-    const chosen = figure.place.dot - asking.first;
     return [
-      group({ class: "traces" }, asking.words.map((_, j) => j !== chosen && lines(j, "band trace"))),
+      group(
+        { class: "traces" },
+        asking.words.map((_, j) => j !== chosen && lines(j, "band trace")),
+      ),
       group({}, lines(chosen, "weight band link")),
     ];
   };
@@ -116,7 +119,10 @@ kinds.layers = (() => {
     return words.map(spelled).map((word, j) => {
       const x = xOf(layout, row, j);
       return turned
-        ? label(word, 0, 0, { transform: `translate(${round(x + 6)} ${round(y - 4)}) rotate(-40)`, class: "middle halo" })
+        ? label(word, 0, 0, {
+            transform: `translate(${round(x + 6)} ${round(y - 4)}) rotate(-40)`,
+            class: "middle halo",
+          })
         : label(word, x, y, { class: "middle halo" });
     });
   };

@@ -40,7 +40,10 @@ class Layers(Figure):
         above: tuple[str, Sequence[str]] | None = None,
         **options,
     ):
-        self.rows, self.above = [(name, what if isinstance(what, int) else list(what)) for name, what in rows], above
+        self.rows, self.above = (
+            [(name, what if isinstance(what, int) else list(what)) for name, what in rows],
+            above,
+        )
         if not self.rows or isinstance(self.rows[0][1], int):
             raise ValueError("rows must begin with a list of words")
         words, dots = [], []
