@@ -58,6 +58,7 @@ class TransformerSettings:
         warmup: share of the steps over which the learning rate of a Transformer rises.
         timed: training steps of both models that are timed for the ratio of their speeds.
         longer: how many times as long the longer trainings are.
+        look_after: the one after which it is stored where the Transformer looks.
     """
 
     seconds: float = 30.0
@@ -71,6 +72,7 @@ class TransformerSettings:
     warmup: float = 0.1
     timed: int = 30
     longer: tuple[int, ...] = (2, 4, 8)
+    look_after: int = 4
 
 
 def transformer(
@@ -359,9 +361,9 @@ def where_it_looks(model: EncoderDecoder, corpus: ChapterCorpus) -> dict:
 
 
 def looks(same: Sequence[dict], corpus: ChapterCorpus, setup: TransformerSettings) -> dict:
-    """Where the Transformer of the first seed looks after the longest training."""
+    """Where the Transformer of the first seed looks after one of the longer trainings."""
     first = next(each for each in same if each["model"] == TRAINED[1])
-    model, about = train_longer(first, setup.longer[-1], corpus, setup)
+    model, about = train_longer(first, setup.look_after, corpus, setup)
     return about | where_it_looks(model, corpus)
 
 
