@@ -4,6 +4,7 @@ import json
 from itertools import product
 
 import torch
+
 from studies.length_study import RESULTS as RECURRENT
 from studies.length_study import LengthSettings
 from studies.transformer_study import RESULTS, SENTENCE, TRAINED, TransformerSettings
