@@ -20,7 +20,7 @@ def test_the_stored_results_are_complete():
     for one in results["same_seconds"]:
         assert tuple(tried["lr"] for tried in one["validation"]) == setup.lrs
     trained = [(one["model"], one["seed"], one["times"]) for one in results["longer"]]
-    assert trained == list(product(TRAINED[:2], setup.seeds, setup.longer))
+    assert trained == list(product(TRAINED[:2], setup.seeds[:1], setup.longer))
     seconds = [one["processor_seconds"] for one in results["same_seconds"]]
     assert max(seconds) < 1.5 * min(seconds)
     assert tuple(one["limit"] for one in results["by_length"]) == setup.limits
