@@ -18,7 +18,7 @@ import torch
 import typer
 
 from studies.parts import climb, run_parts
-from studies.transformer_study import ChapterCorpus, corpus_of_the_chapter, endless
+from studies.transformer_study import SENTENCE, ChapterCorpus, corpus_of_the_chapter, endless
 from utils.corpus.batches import make_batch, pad_ids
 from utils.corpus.grammar import Triple
 from utils.fast_training import fast_loss
@@ -40,8 +40,6 @@ KINDS = {
 LONGER = "one vector, twice the steps"
 #: The part that holds where the translator with attention looks in ``SENTENCE`` while it trains.
 MAPS = "where it looks"
-#: A sentence that no training has, and its translation.
-SENTENCE = ("Mary found the small white flower yesterday .", "Marie a trouvé la petite fleur blanche hier .")
 
 
 class AttentionSettings(NamedTuple):

@@ -1,8 +1,9 @@
 """The Transformer study: the Transformer and the recurrent translator in the same seconds, and on long sentences.
 
 ``PYTHONPATH=chapters python -m studies.transformer_study`` measures and stores what chapters/transformer reports: BLEU
-and alignment error of both after the same seconds, and BLEU by sentence length beside the recurrent translator of the
-length study. Models, sentences and scores come from other modules.
+and alignment error of both after the same seconds, BLEU after longer trainings, where the Transformer looks, and BLEU
+by sentence length beside the recurrent translator of the length study. Models, sentences and scores come from other
+modules.
 """
 
 import json
@@ -37,6 +38,8 @@ from utils.transformer import TransformerDecoder, TransformerEncoder, head_name
 RESULTS = Path(__file__).with_suffix(".json")
 #: The translators that are trained for the same seconds.
 TRAINED = ("recurrent", "transformer", "transformer, no warm-up", "transformer, norm after")
+#: A sentence that no training has, and its translation.
+SENTENCE = ("Mary found the small white flower yesterday .", "Marie a trouvé la petite fleur blanche hier .")
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class TransformerSettings:
         lr: highest learning rate of the wider Transformer of the length study.
         warmup: share of the steps over which the learning rate of a Transformer rises.
         timed: training steps of both models that are timed for the ratio of their speeds.
+        longer: how many times as long the longer trainings are.
+        look_after: the one after which it is stored where the Transformer looks.
     """
 
     seconds: float = 30.0
@@ -66,6 +71,8 @@ class TransformerSettings:
     lr: float = 4e-3
     warmup: float = 0.1
     timed: int = 30
+    longer: tuple[int, ...] = (2, 4)
+    look_after: int = 4
 
 
 def transformer(
@@ -278,6 +285,88 @@ def same_seconds(setup: TransformerSettings, corpus: ChapterCorpus, *, progress:
     return results
 
 
+# Longer trainings
+
+
+def train_longer(
+    first: dict, times: int, corpus: ChapterCorpus, setup: TransformerSettings
+) -> tuple[EncoderDecoder, dict]:
+    """Train a translator of :func:`same_seconds` again, for several times as many steps; the model, and its BLEU.
+
+    The learning rate is the one that was best for the shorter training.
+
+    Args:
+        first: what :func:`same_seconds` returned for this translator.
+    """
+    kept = {name: first[name] for name in ("model", "seed", "lr")}
+    steps = first["steps"] * times
+    start = time.process_time()
+    model = train(
+        first["model"], corpus, setup, seed=first["seed"], steps=steps, lr=first["lr"], progress=False
+    )
+    seconds = time.process_time() - start
+    result = bleu(translations(model, corpus, corpus.test), references(corpus.test), lang="fr")
+    return model, kept | {
+        "times": times,
+        "steps": steps,
+        "processor_seconds": round(seconds, 1),
+        "bleu": round(result.value, 1),
+    }
+
+
+def longer(same: Sequence[dict], corpus: ChapterCorpus, setup: TransformerSettings) -> list[dict]:
+    """Train the recurrent translator and the Transformer for several times as many steps, with the first seed."""
+    return [
+        train_longer(first, times, corpus, setup)[1]
+        for first in same
+        if first["model"] in TRAINED[:2] and first["seed"] == setup.seeds[0]
+        for times in setup.longer
+    ]
+
+
+@torch.no_grad()
+def where_it_looks(model: EncoderDecoder, corpus: ChapterCorpus) -> dict:
+    """The weights of each head of a Transformer while it reads ``SENTENCE``, and the words that it would write.
+
+    Weights are in thousandths. Of each head there is a text for each query: those of the encoder, layer by layer, then
+    those of each layer of the decoder, with its own words and with the source. Behind the last key stand zeros, so that
+    all texts have as many numbers.
+    """
+    english, french = (text.split() for text in SENTENCE)
+    batch = make_batch(corpus.en.encode([english]), corpus.fr.encode([french]))
+    decoder = [
+        part for layer in model.decoder.layers for part in (layer.self_attention, layer.cross_attention)
+    ]
+    rows: list[Tensor] = []  # of each attention (heads, queries, keys), in the order of the calls
+    hooks = []
+    for attention in [*(layer.self_attention for layer in model.encoder.layers), *decoder]:
+        asking = attention.register_forward_pre_hook(
+            lambda _, inputs, options: (inputs, options | {"need_weights": True}), with_kwargs=True
+        )
+        hooks += [asking, attention.register_forward_hook(lambda _, __, found: rows.append(found[1][0]))]
+    logits, _ = model.eval()(batch.src, batch.src_lens, batch.tgt_in[:, : len(french)])
+    for hook in hooks:
+        hook.remove()
+    longest = max(len(english), len(french))
+    padded = [torch.nn.functional.pad(each, (0, longest - each.shape[-1])) for each in rows]
+    thousandths = (1000 * torch.cat(padded, dim=1)).round().int().tolist()
+    surest, best = torch.softmax(logits[0], dim=-1).max(dim=-1)
+    return {
+        "english": english,
+        "french": ["<bos>", *french[:-1]],
+        "next": corpus.fr.tokens(best.tolist()),
+        "probability": [round(each, 3) for each in surest.tolist()],
+        "weights": [[" ".join(map(str, row)) for row in head] for head in thousandths],
+    }
+
+
+def looks(same: Sequence[dict], corpus: ChapterCorpus, setup: TransformerSettings) -> dict:
+    """Where the Transformer of the first seed looks after one of the longer trainings."""
+    first = next(each for each in same if each["model"] == TRAINED[1])
+    model, about = train_longer(first, setup.look_after, corpus, setup)
+    return about | where_it_looks(model, corpus)
+
+
 # BLEU by length, beside the length study
 
 
@@ -314,7 +403,7 @@ def by_length(study: LengthSettings, setup: TransformerSettings, *, progress: bo
 
 def _main(
     parts: Annotated[
-        list[str] | None, typer.Argument(help="same_seconds, by_length; by default both")
+        list[str] | None, typer.Argument(help="same_seconds, longer, looks, by_length; by default all")
     ] = None,
     out: Annotated[Path, typer.Option(help="results; other parts that it holds stay")] = RESULTS,
 ) -> None:
@@ -325,8 +414,10 @@ def _main(
     results = json.loads(out.read_text("utf-8")) if out.exists() else head
     if results["torch"] != head["torch"]:  # other parts stay, and would be said to be of this version
         raise ValueError(f"{out} holds results of torch {results['torch']}: name another file")
-    measures: dict[str, Callable[[], Sequence[dict]]] = {
+    measures: dict[str, Callable[[], Sequence[dict] | dict]] = {
         "same_seconds": lambda: same_seconds(setup, corpus_of_the_chapter(), progress=progress),
+        "longer": lambda: longer(results["same_seconds"], corpus_of_the_chapter(), setup),
+        "looks": lambda: looks(results["same_seconds"], corpus_of_the_chapter(), setup),
         "by_length": lambda: by_length(LengthSettings(), setup, progress=progress),
     }
     for part in parts or measures:

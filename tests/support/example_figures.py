@@ -10,6 +10,7 @@ from utils.figures import (
     DecodingSteps,
     Figure,
     Heads,
+    Layers,
     Lines,
     Pieces,
     Plane,
@@ -342,6 +343,27 @@ def tree(name: str = "tree") -> Tree:
         alt="Two short ways that part at once, and the second becomes the better one.",
         start={"beam_width": 2, "step": 2},
         invite="Press play.",
+def layers(name: str = "layers") -> Layers:
+    """An encoder of one layer and a decoder of two, whose weights are drawn at random."""
+    rows = [("English", ENGLISH), ("L0", 0), ("French", FRENCH), ("L0 self", 2), ("L0 cross", 1)]
+
+    def compute(head):
+        weights = torch.zeros(26, 9)
+        weights[:8, :8] = _weights(head, 8, 8)
+        weights[8:17] = _weights(head + 10, 9, 9).tril()
+        weights[17:, :8] = _weights(head + 20, 9, 8)
+        return {"weights": weights, "best": weights.argmax(dim=1), "top": weights.amax(dim=1)}
+
+    return Layers(
+        compute,
+        {"head": [0, 1, 2]},
+        rows=rows,
+        above=("next", [*FRENCH[1:], "<eos>"]),
+        name=name,
+        alt="A network of three rows of dots over two sentences.",
+        say="{dot}: its largest weight, {top[dot]:0%}, lies at place {best[dot]}.",
+        start={"dot": "petite, L0 cross"},
+        invite="Choose a dot.",
     )
 
 
@@ -406,6 +428,7 @@ def examples() -> dict[str, Figure]:
         translations(),
         pieces(),
         tree(),
+        layers(),
         looked_at(),
     ]
     return {figure.name: figure for figure in made}

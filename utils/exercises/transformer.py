@@ -1,6 +1,7 @@
 """Checks of the exercises of chapters/transformer."""
 
 import math
+import operator
 from collections.abc import Iterator
 
 import torch
@@ -34,9 +35,12 @@ _BACK = "Before `flatten`, the axis of the heads goes back behind that of the wo
     1,
     "`x.unflatten(-1, (num_heads, -1)).transpose(1, 2)` has the axes batch, heads, words, numbers of a head.",
     "Join with `heads.transpose(1, 2).flatten(2)`.",
-    cases=[_sizes(1, 5, 3, 4, 2), _sizes(2, 5, 3, 12, 3), _sizes(3, 4, 4, 5, 1)],
+    cases=[_sizes(1, 5, 3, 6, 2), _sizes(2, 5, 3, 15, 3), _sizes(3, 4, 4, 5, 1)],
     mistakes={
-        "the scores are divided by √d | The width of a head is d / H.": {"whole_width": True},
+        "the scores are divided by √d | The width of a head is d / H.": {"scale": lambda d, num_heads: d},
+        "the scores are not scaled | `attend` divides them by the root of the width of a head.": {
+            "scale": lambda d, num_heads: 1
+        },
         f"a head has numbers of several words | {_CUT}": {
             "split": lambda x, num_heads: x.reshape(len(x), num_heads, x.shape[1], -1)
         },
@@ -48,8 +52,8 @@ _BACK = "Before `flatten`, the axis of the heads goes back behind that of the wo
     parts=["the contexts", "the weights"],
     last_first=True,
 )
-def all_heads(q, k, v, num_heads, *, split=_split, join=_join, whole_width=False, swap=False) -> tuple:
-    width = q.shape[-1] // (1 if whole_width else num_heads)
+def all_heads(q, k, v, num_heads, *, split=_split, join=_join, scale=operator.floordiv, swap=False) -> tuple:
+    width = scale(q.shape[-1], num_heads)
     q, k, v = (split(x, num_heads) for x in (q, k, v))
     weights = torch.softmax(q @ k.mT / math.sqrt(width), dim=-1)
     return join(weights @ v), weights.transpose(1, 2) if swap else weights
@@ -60,16 +64,17 @@ _SCALE = "Divide each dot product by the square root of the width 2."
 
 @numbers(
     2,
-    "The query of white is (2, 0). Its dot products with white, flower and found are 0, 4 and -2.",
-    "Divide by the square root of 2: 0, 2.83 and -1.41. Then come the exponentials, each divided by their sum.",
+    "The query of white is (1, 0). Its dot products with white, flower and found are 0, 2 and -1.",
+    "Divide by the square root of 2: 0, 1.41 and -0.71. Then come the exponentials, each divided by their sum.",
 )
 def exchanged_query() -> list[Row]:
-    right = {"w_white": 0.055, "w_flower": 0.931, "w_found": 0.013}
+    right = {"w_white": 0.178, "w_flower": 0.734, "w_found": 0.088}
     mistakes = {
-        f"the scale is missing | {_SCALE}": (0.018, 0.980, 0.002),
-        f"the scores are divided by 2 | {_SCALE}": (0.114, 0.844, 0.042),
-        "white asks with its own vector | The query of white is (2, 0).": (0.931, 0.055, 0.013),
-        "the order is wrong | The order is white, flower, found.": (0.055, 0.013, 0.931),
+        f"the scale is missing | {_SCALE}": (0.114, 0.844, 0.042),
+        f"the scores are divided by 2 | {_SCALE}": (0.231, 0.629, 0.140),
+        f"the scores are divided by the root of the three words | {_SCALE}": (0.211, 0.670, 0.119),
+        "white asks with its own vector | The query of white is (1, 0).": (0.576, 0.284, 0.140),
+        "the order is wrong | The order is white, flower, found.": (0.734, 0.178, 0.088),
     }
     return [Row(right, "white looks at flower, because it asks for a thing", mistakes, 0.0075, weights=True)]
 

@@ -27,10 +27,10 @@ answers.add(
 
 answers.add(
     check.exchanged_query,
-    [(0.055, 0.931, 0.013), (0.06, 0.93, 0.01), ("0.05", torch.tensor(0.93), [0.01])],
+    [(0.178, 0.734, 0.088), (0.18, 0.73, 0.09), ("0.18", torch.tensor(0.73), [0.09])],
     [
-        ((0, 2.83, -1.41), "expected numbers from 0 to 1"),
-        ((5.5, 93.1, 1.3), "in per cent"),
+        ((0, 1.41, -0.71), "expected numbers from 0 to 1"),
+        ((17.8, 73.4, 8.8), "in per cent"),
         ((0.3, 0.6, 0.1), "w_white is 0.3; expected another"),
     ],
 )

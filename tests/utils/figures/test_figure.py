@@ -229,6 +229,7 @@ SHARES = {
     "lines": {"up_known", "down_known"},
     "translations": set(),
     "pieces": {"begins", "fresh"},
+    "layers": {"weights"},
     "picture": {"weights", "gold", "image"},
 }
 

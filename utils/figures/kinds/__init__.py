@@ -8,6 +8,7 @@ from utils.figures.kinds.bars import Bars
 from utils.figures.kinds.curve import Curve
 from utils.figures.kinds.decoding import DecodingSteps, record_decoding
 from utils.figures.kinds.heads import Heads
+from utils.figures.kinds.layers import Layers
 from utils.figures.kinds.lines import Lines
 from utils.figures.kinds.pieces import Pieces
 from utils.figures.kinds.plane import Plane
@@ -21,6 +22,7 @@ __all__ = [
     "Curve",
     "DecodingSteps",
     "Heads",
+    "Layers",
     "Lines",
     "Pieces",
     "Plane",
