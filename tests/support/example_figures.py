@@ -324,6 +324,10 @@ def pieces(name: str = "pieces") -> Pieces:
         say="After {merges} merges.",
         play="merges",
         start={"merges": 1},
+        invite="Press play.",
+    )
+
+
 def tree(name: str = "tree") -> Tree:
     """Greedy search ends with *le chat*, and a beam of two with *la fleur*, which begins less probably."""
     greedy = [[("le", 0.5)], [("le chat", 0.2)], [("le chat <eos>", 0.16)]]
@@ -343,6 +347,9 @@ def tree(name: str = "tree") -> Tree:
         alt="Two short ways that part at once, and the second becomes the better one.",
         start={"beam_width": 2, "step": 2},
         invite="Press play.",
+    )
+
+
 def layers(name: str = "layers") -> Layers:
     """An encoder of one layer and a decoder of two, whose weights are drawn at random."""
     rows = [("English", ENGLISH), ("L0", 0), ("French", FRENCH), ("L0 self", 2), ("L0 cross", 1)]
