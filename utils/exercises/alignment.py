@@ -62,7 +62,7 @@ _ROUND_MISTAKES = {
     "equal shares": "every source word gets the same share | The shares are in the ratio of the numbers in `table`.",
     "best alone": "each vote goes to one source word alone | A vote is divided: each source word gets a share.",
     "one sentence": "the votes of the sentences are not added up | Words that meet twice get both votes: use `+=`.",
-    "a word once": "a source word that is twice in its sentence gets one share | Go through the list, not through a set.",
+    "a word once": "a source word that is twice in its sentence gets one share | Go through the list, not a set.",
 }
 _ROUNDS = {
     "for the two pairs of the page, from equal numbers": (_TWO, _equal(_TWO)),
