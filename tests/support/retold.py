@@ -19,6 +19,5 @@ EXEMPT = {
     "long_sequences",
     "positions",
     "real_network",
-    "transformer",
 }
 RETOLD = sorted({path.stem for path in (Path(__file__).parents[2] / "chapters").glob("*.ipynb")} - EXEMPT)
