@@ -14,6 +14,5 @@ EXEMPT = {
     "long_sequences",
     "positions",
     "real_network",
-    "transformer",
 }
 RETOLD = sorted({path.stem for path in (Path(__file__).parents[2] / "chapters").glob("*.ipynb")} - EXEMPT)
