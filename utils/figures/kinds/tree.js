@@ -21,6 +21,7 @@ kinds.tree = (() => {
       marks: [
         columns.map((leaves) => leaves.map((leaf) => branch(leaf, columns[leaf.step - 1], layout))),
         columns.map((leaves) => leaves.map((leaf) => leafMarks(leaf, layout))),
+        label("step", 2, 13, { class: "quiet" }),
         stepNames(figure, layout),
       ],
     };
