@@ -5,6 +5,7 @@ seeds on the grammar corpus, and needs about five minutes on one core. The resul
 chapter reads them.
 """
 
+import json
 import math
 from collections.abc import Sequence
 from functools import partial
@@ -104,6 +105,17 @@ def measure_seed(seed: int) -> dict[str, Any]:
     return {"searches": [measure_search(model, task, beam=k, gamma=g) for g in GAMMAS for k in WIDTHS]}
 
 
+def measured(measure: str, gamma: float) -> Tensor:
+    """A measure of the stored searches: a row for each seed, a column for each width.
+
+    Explained in chapters/beam_search.
+    """
+    parts = json.loads(RESULTS.read_text("utf-8"))["parts"]
+    rows = [parts[f"seed {seed}"]["searches"] for seed in SEEDS]
+    numbers = [[search[measure] for search in row if search["gamma"] == gamma] for row in rows]
+    return torch.tensor(numbers, dtype=torch.float64)
+
+
 class _Steps:
     """The decoder, word by word, as the exercises of the chapter run it."""
 
@@ -121,7 +133,7 @@ def tree(model: EncoderDecoder, task: LengthTask, sentence: str, beam: int) -> l
     """What a beam keeps after each step: the words of each hypothesis, and its probability."""
     steps = _Steps(model, task.read(sentence))
     kept, history = [([BOS], 0.0, steps.first)], []
-    while any(words[-1] != EOS for words, _, _ in kept):
+    while len(history) < MAX_LEN and any(words[-1] != EOS for words, _, _ in kept):
         kept = beam_step.program(steps, kept, beam, 1)
         history.append(
             [[task.tgt_vocabulary.tokens(words[1:]), round(math.exp(p), 4)] for words, p, _ in kept]

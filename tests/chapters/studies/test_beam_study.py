@@ -5,9 +5,21 @@ import json
 import pytest
 import torch
 
-from studies.beam_study import GAMMAS, RESULTS, RIGHT, SEEDS, SENTENCE, TREES, WIDTHS, measure_search, tree
+from studies.beam_study import (
+    GAMMAS,
+    RESULTS,
+    RIGHT,
+    SEEDS,
+    SENTENCE,
+    TREES,
+    WIDTHS,
+    measure_search,
+    measured,
+    tree,
+)
 from studies.length_study import grammar_task, train
 from utils.corpus.grammar import join_words
+from utils.corpus.vocabulary import EOS
 from utils.search import beam_search
 
 STORED = json.loads(RESULTS.read_text("utf-8"))["parts"]
@@ -15,9 +27,12 @@ STORED = json.loads(RESULTS.read_text("utf-8"))["parts"]
 
 @pytest.fixture(scope="module")
 def small():
-    """A task and a translator that have hardly learned anything."""
-    task = grammar_task(8, num_tokens=2_000, longest=24, num_test=300, edges=(8, 16))
-    return task, train(task, "attention", width=8)
+    """A task, and a translator that has hardly learned anything but to come to an end."""
+    task = grammar_task(8, num_tokens=8_000, longest=12, num_test=20, edges=(8,))
+    model = train(task, "attention", width=16)
+    with torch.no_grad():
+        model.decoder.output.bias[EOS] += 1
+    return task, model
 
 
 def test_the_stored_results_are_of_these_searches() -> None:
@@ -29,6 +44,13 @@ def test_the_stored_results_are_of_these_searches() -> None:
         # Greedy search compares no two lengths.
         greedy = [{**row, "gamma": 0} for row in searches if row["width"] == 1]
         assert greedy[0] == greedy[1]
+
+
+def test_what_is_measured_has_a_row_for_each_seed_and_a_column_for_each_width() -> None:
+    bleu = measured("bleu", 1)
+    assert bleu.shape == (len(SEEDS), len(WIDTHS))
+    [row] = [row for row in STORED["seed 2"]["searches"] if (row["gamma"], row["width"]) == (1, 10)]
+    assert bleu[2, 3].item() == row["bleu"]
 
 
 def test_the_stored_trees_are_of_a_sentence_in_which_the_beam_wins() -> None:
@@ -57,5 +79,4 @@ def test_a_tree_ends_with_what_the_tested_search_finds(small) -> None:
 def test_a_wider_beam_reads_more_rows(small) -> None:
     task, model = small
     one, three = (measure_search(model, task, beam=beam, gamma=1) for beam in (1, 3))
-    assert one["rows"] < three["rows"]
-    assert one["log_prob"] < three["log_prob"]
+    assert 2 * one["rows"] < three["rows"]
