@@ -11,7 +11,6 @@ EXEMPT = {
     "beyond_words",
     "chat_model",
     "chinese_english",
-    "explanation",
     "fast_decoding",
     "gpt",
     "inside_heads",
