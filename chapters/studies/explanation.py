@@ -208,7 +208,7 @@ def measure_guided(
 ) -> dict[str, float]:
     """The share of target words that a :class:`SingleWords` gets right, trained and tested with given weights.
 
-    Once of all words, with the end of each sentence, and once of those of :func:`far_words`.
+    Once of all words, with the end of each sentence, and once of those of :func:`off_diagonal`.
 
     Source: after Wiegreffe and Pinter (2019), section 3.4.
     """
@@ -226,19 +226,20 @@ def measure_guided(
     real = batch.tgt_out != PAD
     with torch.no_grad():
         right = reader(batch.src, weights_of(batch)).argmax(dim=-1) == batch.tgt_out
-    shares = {"guided": right[real], "guided, far": right[far_words(data, batch)]}
+    shares = {"guided": right[real], "off the diagonal": right[off_diagonal(data, batch)]}
     return {name: share.float().mean().item() for name, share in shares.items()}
 
 
-def far_words(data: Grammar, batch: Batch) -> Bool[Tensor, "batch t"]:
-    """The words of the test sentences whose gold links are all at least two places away from the diagonal."""
-    is_far = torch.zeros(batch.tgt_out.shape, dtype=torch.bool)
+def off_diagonal(data: Grammar, batch: Batch) -> Bool[Tensor, "batch t"]:
+    """The words of the test sentences that have gold links, none of them on the diagonal."""
+    is_off = torch.zeros(batch.tgt_out.shape, dtype=torch.bool)
     for row, t in enumerate(data.test):
-        on_diagonal = {j: i for i, j in diagonal_links(len(t.en), len(t.words(data.lang)))}
-        near = {(i, j): abs(i - on_diagonal[j]) < 2 for i, j in t.links("en", data.lang)}
-        for _, j in near:
-            is_far[row, j] = not any(is_near for (_, word), is_near in near.items() if word == j)
-    return is_far
+        gold, on_diagonal = t.links("en", data.lang), diagonal_links(len(t.en), len(t.words(data.lang)))
+        for _, j in gold:
+            is_off[row, j] = True
+        for _, j in set(gold) & on_diagonal:
+            is_off[row, j] = False
+    return is_off
 
 
 def bell(batch: Batch, *, sigma: float) -> Float[Tensor, "batch t n"]:
@@ -392,17 +393,12 @@ def measure_needs(data: Grammar, model: EncoderDecoder) -> dict[str, float]:
     gradient = gradient_times_input(model, batch, written).abs()
     attended = weights.argmax(dim=-1)
     without = each_left_out(model, batch)
-    moved = without.argmax(dim=-1) != written[..., None]
-    results = {}
-    for name, word in {
+    named = {
         "attention": attended,
         "gradient": gradient.argmax(dim=-1),
         "chance": other_words(batch, attended, draw),
-    }.items():
-        hidden = hidden_in_step(model, batch, word).argmax(dim=-1)
-        results[f"{name}, hidden"] = (hidden != written)[real].float().mean().item()
-        left_out = moved.gather(-1, word[..., None]).squeeze(-1)
-        results[f"{name}, left out"] = left_out[real].float().mean().item()
+    }
+    results = measure_taken_away(model, batch, named, without)
     results |= measure_controlled(model, batch, attended)
     choice = written[:, :, None, None].expand(-1, -1, without.shape[2], 1)
     lost = before.gather(-1, written[..., None]) - without.gather(-1, choice).squeeze(-1)
@@ -416,6 +412,25 @@ def measure_needs(data: Grammar, model: EncoderDecoder) -> dict[str, float]:
         same = read(other, batch)[0].argmax(dim=-1) == written
         results[f"same words, {name}"] = same[real].float().mean().item()
         results[f"bleu, {name}"] = bleu_of(data, other)
+    return results
+
+
+def measure_taken_away(
+    model: EncoderDecoder, batch: Batch, named: dict[str, Int[Tensor, "batch t"]], without: Tensor
+) -> dict[str, float]:
+    """How often another word is written if the words of each name are hidden in their step, or left out.
+
+    ``without`` are the probabilities of :func:`each_left_out`.
+    """
+    real = (batch.tgt_out != PAD) & (batch.tgt_out != EOS)
+    written = read(model, batch)[0].argmax(dim=-1)
+    moved = without.argmax(dim=-1) != written[..., None]
+    results = {}
+    for name, word in named.items():
+        hidden = hidden_in_step(model, batch, word).argmax(dim=-1) != written
+        left_out = moved.gather(-1, word[..., None]).squeeze(-1)
+        results[f"{name}, hidden"] = hidden[real].float().mean().item()
+        results[f"{name}, left out"] = left_out[real].float().mean().item()
     return results
 
 
@@ -528,11 +543,10 @@ def measure_seeds(study: ExplanationSettings) -> dict:
                 "right": right[words].float().mean().item(),
                 "bleu": bleu_of(data, model),
                 "aer": link_errors(data, weights),
-                "same words": (probabilities.argmax(dim=-1) == written)[words].float().mean().item(),
-            } | measure_guided(study, data, partial(weights_of, model))
-            if kind in ("honest", "misled"):
-                measured |= measure_needs(data, model)
+                "guided": measure_guided(study, data, partial(weights_of, model))["guided"],
+            }
             if kind == "honest":
+                measured |= measure_needs(data, model)
                 measured |= {f"names: {name}": number for name, number in measure_names(data, model).items()}
             results[kind].append(measured)
     results = {kind: _columns(runs) for kind, runs in results.items()}
@@ -551,18 +565,37 @@ def measure_seeds(study: ExplanationSettings) -> dict:
 def measure_bells(study: ExplanationSettings) -> dict:
     """Bells of several widths as guides: of each, simple models from several seeds."""
     data = grammar(study)
-    by_width = {
+    return {
         str(sigma): [
-            measure_guided(study, data, partial(bell, sigma=sigma), seed=seed) for seed in study.seeds
+            round(measure_guided(study, data, partial(bell, sigma=sigma), seed=seed)["guided"], 3)
+            for seed in study.seeds
         ]
         for sigma in study.bells
     }
-    test = data.batch(data.test)
-    words = (test.tgt_out != PAD) & (test.tgt_out != EOS)
-    share = far_words(data, test).sum() / words.sum()
-    return {"share of far words": _rounded(share)} | {
-        sigma: _columns(runs) for sigma, runs in by_width.items()
+
+
+def measure_misled_map(study: ExplanationSettings) -> dict[str, float]:
+    """What changes without the words that the first misled translator looks at; its likeness to the honest one."""
+    data = grammar(study)
+    batch = data.batch(data.test)
+    words = (batch.tgt_out != PAD) & (batch.tgt_out != EOS)
+    honest = trained(study, data, study.seeds[0])
+    model = misled(study, data, honest)
+    before, honest_weights = read(honest, batch)
+    probabilities, weights = read(model, batch)
+    attended = weights.argmax(dim=-1)
+    named = {
+        "attention": attended,
+        "chance": other_words(batch, attended, torch.Generator().manual_seed(0)),
     }
+    same = probabilities.argmax(dim=-1) == before.argmax(dim=-1)
+    measured = {
+        "same words": same[words].float().mean().item(),
+        "overlap": overlap(weights, honest_weights)[batch.tgt_out != PAD].mean().item(),
+    }
+    measured |= measure_taken_away(model, batch, named, each_left_out(model, batch))
+    measured |= measure_controlled(model, batch, attended)
+    return {name: round(number, 3) for name, number in measured.items()}
 
 
 def measure_sentence(study: ExplanationSettings) -> dict:
@@ -626,7 +659,11 @@ def _rounded(number: Tensor) -> float:
 def run_study(study: ExplanationSettings, out: Path) -> None:
     """Measure and store it, unless the results are stored already."""
     belongs_to = {"versions": {"torch": version("torch")}, "settings": vars(study)}
-    parts = {"one sentence": partial(measure_sentence, study), "bells": partial(measure_bells, study)}
+    parts = {
+        "one sentence": partial(measure_sentence, study),
+        "misled map": partial(measure_misled_map, study),
+    }
+    parts |= {"bells": partial(measure_bells, study)}
     parts |= {"seeds": partial(measure_seeds, study), "chinese": partial(measure_chinese, study)}
     run_parts(parts, out, belongs_to=belongs_to)
 

@@ -41,7 +41,7 @@ _LATER = "What is hidden in one step must be seen again in the next: begin each 
     "step with the whole mask for the next state.",
     "`mask[torch.arange(len(mask)), 0, hidden[:, i]] = False` hides one word in each sentence.",
     cases=[
-        _sentences([[4, 5, 6]], [[7, 8, 9]], [[2, 0, 1, 2]]),
+        _sentences([[4, 5, 6, 7, 8]], [[7, 8, 9]], [[2, 0, 1, 3]]),
         _sentences([[4, 5, 6, 7], [9, 10]], [[5, 6], [7, 8, 9, 10]], [[0, 3, 1, 1, 1], [1, 1, 0, 1, 0]]),
     ],
     mistakes={
@@ -49,6 +49,9 @@ _LATER = "What is hidden in one step must be seen again in the next: begin each 
         "nothing is hidden | Set False.": (
             lambda model, batch, _: model(batch.src, batch.src_lens, batch.tgt_in)[0].softmax(dim=-1)
         ),
+        "only the hidden word is seen | `masked_fill` and `&` want the mask the other way round: True may be seen.": {
+            "only": True
+        },
         "the state did not see the word | Take it from a second step, with the whole mask.": {
             "whole_state": False
         },
@@ -62,14 +65,22 @@ _LATER = "What is hidden in one step must be seen again in the next: begin each 
 )
 @torch.no_grad()
 def hidden_in_step(
-    model: EncoderDecoder, batch: Batch, hidden: Tensor, *, whole_state=True, for_good=False, change=_SOFTMAX
+    model: EncoderDecoder,
+    batch: Batch,
+    hidden: Tensor,
+    *,
+    whole_state=True,
+    for_good=False,
+    only=False,
+    change=_SOFTMAX,
 ) -> Tensor:
     memory, state = model.start(batch.src, batch.src_lens)
     mask, after = memory.mask.clone(), []
     for i, word in enumerate(batch.tgt_in.split(1, dim=1)):
         mask = mask if for_good else memory.mask.clone()
         mask[torch.arange(len(mask)), 0, hidden[:, i]] = False
-        logits, hidden_state, _ = model.decoder(word, memory._replace(mask=mask), state)
+        shown = ~mask & memory.mask if only else mask
+        logits, hidden_state, _ = model.decoder(word, memory._replace(mask=shown), state)
         state = model.decoder(word, memory, state)[1] if whole_state else hidden_state
         after.append(logits)
     return change(torch.cat(after, dim=1))
