@@ -26,8 +26,13 @@ FILE = re.compile(r"(?:\.ci|\.github|book|chapters|tests|utils)/[\w./-]+")
 MADE_LATER = re.compile(r"NAME|\bpie\b|test_pie|\.exercises")
 #: A function with underscores, which is hardly a word of anything else.
 FUNCTION = re.compile(r"[a-z]+(?:_[a-z]+)+")
-#: A setting of Jupyter Book, and what another course calls our ``src_lens``.
-OF_OTHERS = {"extra_extensions", "enc_valid_len", "enc_valid_lens"}
+#: A setting of Jupyter Book, what another course calls our ``src_lens``, and options of a search in another library.
+OF_OTHERS = {"extra_extensions", "enc_valid_len", "enc_valid_lens"} | {
+    "num_beams",
+    "length_penalty",
+    "early_stopping",
+    "no_repeat_ngram_size",
+}
 
 
 @cache

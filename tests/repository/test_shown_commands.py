@@ -113,7 +113,7 @@ def folder(tmp_path, monkeypatch) -> Path:
         (tmp_path / name).write_text(text, encoding="utf-8")
     with zipfile.ZipFile(tmp_path / "cmn-eng.zip", "w") as archive:
         archive.writestr("cmn.txt", english_chinese)
-    for run in ("fr-en", "zh-en", "mine"):
+    for run in ("fr-en", "zh-en", "mine", "my_translator"):
         shutil.copytree(STORED_RUN, tmp_path / "runs" / run)
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)

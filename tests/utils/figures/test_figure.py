@@ -230,6 +230,7 @@ SHARES = {
     "translations": set(),
     "pieces": {"begins", "fresh"},
     "layers": {"weights"},
+    "tree": {"share"},
     "picture": {"weights", "gold", "image"},
 }
 
