@@ -36,6 +36,8 @@ RARE = {"white", "flower", "flowers"}
 #: A test sentence that keeps its translation while the translator learns to mislead, and the steps that are stored.
 SENTENCE = "Mary will sing at home tomorrow ."
 STEPS = (20, 50, 100, 200, 300, 400)
+#: Widths of the guides that read nothing, in words.
+BELLS = (0.5, 0.7, 1.0, 1.5)
 #: Where the results are stored.
 #:
 #: :meta hide-value:
@@ -56,7 +58,6 @@ class ExplanationSettings:
         lr: highest learning rate.
         width: of embeddings and states.
         seeds: of the trainings that are compared.
-        bells: widths of the guides that read nothing, in words.
     """
 
     num_train: int = 6000
@@ -68,7 +69,6 @@ class ExplanationSettings:
     lr: float = 8e-3
     width: int = 64
     seeds: tuple[int, ...] = (0, 1, 2)
-    bells: tuple[float, ...] = (0.5, 0.7, 1.0, 1.5)
 
 
 # The chapter builds these functions too and explains them.
@@ -570,7 +570,7 @@ def measure_bells(study: ExplanationSettings) -> dict:
             round(measure_guided(study, data, partial(bell, sigma=sigma), seed=seed)["guided"], 3)
             for seed in study.seeds
         ]
-        for sigma in study.bells
+        for sigma in BELLS
     }
 
 
