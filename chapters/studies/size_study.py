@@ -1,16 +1,16 @@
 """The size study: how good a small translator becomes with 1,000 to 160,000 sentence pairs.
 
-It also measures how many pieces the target language needs, and how many steps the translator of
-chapters/chinese_english needs for the sample of the course.
+It also trains the translator of chapters/chinese_english on the sample of the course, with the loop of that page, and
+stores what it writes; and it measures how many steps this translator needs.
 
 Run as ``PYTHONPATH=chapters python -m studies.size_study``. It needs the data folder with ``tatoeba/cmn.txt`` and
-``tatoeba/fra.txt`` (book/data_and_licences), and about 40 minutes on one core. The results are stored beside this
-file; they hold numbers and no sentence. Models, training, search and scores come from ``utils``.
+``tatoeba/fra.txt`` (book/data_and_licences), and about half an hour on one core. The results are stored beside this
+file; they hold numbers, and translations of the sample, but no sentence of the files. Models, training, search and
+scores come from ``utils``.
 """
 
 import copy
 import hashlib
-import math
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +23,6 @@ import torch
 import typer
 
 from studies.parts import run_parts
-from studies.real_sentences import gain
 from studies.sample import SAMPLE
 from utils.corpus.batches import ShuffledBatches, make_batch, pad_ids
 from utils.corpus.pairs import find_file, read_pairs
@@ -44,10 +43,10 @@ RESULTS = Path(__file__).with_suffix(".json")
 FILES = {"zh": "tatoeba/cmn.txt", "fr": "tatoeba/fra.txt"}
 #: The groups of rows that are held out to test on, and the width of embeddings and states.
 NUM_TEST, WIDTH = 500, 128
-#: Merges of English that are compared, with this number of Chinese pairs; the gains are over the second one.
-MERGES, PAIRS_OF_MERGES = (300, 1_000, 3_000), 4_000
 #: Steps of training that are compared on the sample of the course, and the groups that are held out from it.
 STEPS, GROUPS_OF_SAMPLE = (400, 800, 1_600), 240
+#: The steps of the translator of the page, and the sentences of training whose loss its curve shows.
+STEPS_OF_PAGE, WATCHED = 800, 300
 
 
 class Plan(NamedTuple):
@@ -82,15 +81,17 @@ def pieces(texts: Iterable[str], merges: int) -> Vocabulary:
 Sides = tuple[Ids, Ids]
 
 
-class Measured(NamedTuple):
-    """The translations of the test, what they are scored against, and what is stored."""
+class OfSample(NamedTuple):
+    """The sample as the page splits it, with the two vocabularies; training and validation as ids."""
 
-    texts: list[str]
+    src: Vocabulary
+    tgt: Vocabulary
+    train: Sides
+    valid: Sides
     test: list[Example]
-    facts: dict
 
 
-def measure(source: str, plan: Plan, merges: int = 3_000) -> Measured:
+def measure(source: str, plan: Plan, merges: int = 3_000) -> dict:
     """Train on some pairs of a file, and score the translations of its test sentences."""
     pairs = read_pairs(FILES[source], ("en", source)).between(source, "en")
     split = group_split(pairs, num_test=NUM_TEST, num_valid=0)
@@ -112,22 +113,11 @@ def measure(source: str, plan: Plan, merges: int = 3_000) -> Measured:
         "minutes_of_training": round(minutes, 1),
         "test": len(split.test),
     }
-    return Measured(hypotheses, split.test, facts | scores(hypotheses, split.test))
+    return facts | scores(hypotheses, split.test)
 
 
-def measure_merges(numbers: Sequence[int], plan: Plan) -> dict:
-    """The scores of translators that write English in more and fewer pieces, with equal steps."""
-    found = {number: measure("zh", plan, number) for number in numbers}
-    middle = found[numbers[1]]
-    references = [example.references for example in middle.test]
-    return {
-        str(number): one.facts | {"gain": gain(one.texts, middle.texts, references)}
-        for number, one in found.items()
-    }
-
-
-def measure_steps(numbers: Sequence[int]) -> dict:
-    """The translator of chapters/chinese_english, trained on the sample with more and fewer steps."""
+def split_as_on_the_page() -> OfSample:
+    """The sample of the course, split and cut into pieces as in chapters/chinese_english."""
     pairs = read_pairs(str(SAMPLE), ("en", "zh")).between("zh", "en")
     split = group_split(pairs, num_test=GROUPS_OF_SAMPLE, num_valid=GROUPS_OF_SAMPLE)
     for part in split:
@@ -141,27 +131,42 @@ def measure_steps(numbers: Sequence[int]) -> dict:
         )
         for rows in (split.train, split.valid)
     )
-    settings = Settings("zh", "en", d_embed=WIDTH, d_hidden=WIDTH, dropout=0.3)
-    results = {}
+    return OfSample(src, tgt, train, valid, split.test)
+
+
+def measure_steps(numbers: Sequence[int]) -> dict:
+    """The translator of chapters/chinese_english, trained on the sample with more and fewer steps."""
+    sample, results = split_as_on_the_page(), {}
     for steps in numbers:
-        model = build_model(settings, len(src), len(tgt))
-        loss, best_step = train_as_on_the_page(model, train, valid, steps)
-        texts = translations(model, src, tgt, [example.source for example in split.test])
-        results[str(steps)] = {"loss": round(loss, 3), "at": best_step} | scores(texts, split.test)
+        curve, texts = trained_as_on_the_page(sample, steps)
+        best_step, _, loss = min(curve, key=lambda losses: losses[2])
+        results[str(steps)] = {"loss": round(loss, 3), "at": best_step} | scores(texts, sample.test)
     return results
 
 
-def train_as_on_the_page(model: EncoderDecoder, train: Sides, valid: Sides, steps: int) -> tuple[float, int]:
-    """Train with a learning rate that falls to 0; the model gets the weights of the lowest validation loss.
+def measure_page(steps: int) -> dict:
+    """The same translator once more: its learning curve, and its translations of the test in the page's order."""
+    sample = split_as_on_the_page()
+    curve, texts = trained_as_on_the_page(sample, steps)
+    rounded = [(step, *(round(loss, 3) for loss in losses)) for step, *losses in curve]
+    return {"curve": rounded, "translations": texts} | scores(texts, sample.test)
+
+
+def trained_as_on_the_page(sample: OfSample, steps: int) -> tuple[list[tuple[int, float, float]], list[str]]:
+    """Train with a learning rate that falls to 0, and translate with the weights of the lowest validation loss.
 
     Returns:
-        This loss, and its step.
+        The losses on training and validation after every 50 steps, each with its step; and the translations.
     """
+    settings = Settings("zh", "en", d_embed=WIDTH, d_hidden=WIDTH, dropout=0.3)
+    model = build_model(settings, len(sample.src), len(sample.tgt))
+    some = tuple(side[:WATCHED] for side in sample.train)
+    watched = make_batch(*some), make_batch(*sample.valid)
+    curve, copies = [], []
     with seeded(0):
-        batches = ShuffledBatches(*train, batch_size=64)
+        batches = ShuffledBatches(*sample.train, batch_size=64)
         endless = (batch for _ in count() for batch in batches)
         optimizer = torch.optim.Adam(model.parameters())
-        best, best_step, weights = math.inf, 0, {}
         for step, batch in zip(range(1, steps + 1), endless, strict=False):
             optimizer.param_groups[0]["lr"] = 0.006 * (1 - step / steps)
             loss = fast_loss(model.train(), batch)
@@ -171,12 +176,13 @@ def train_as_on_the_page(model: EncoderDecoder, train: Sides, valid: Sides, step
             optimizer.step()
             if step % 50 == 0 or step == steps:
                 with torch.no_grad():
-                    held_out = fast_loss(model.eval(), make_batch(*valid)).item()
-                if held_out < best:
-                    best, best_step, weights = held_out, step, copy.deepcopy(model.state_dict())
-        model.load_state_dict(weights)
-        model.eval()
-    return best, best_step
+                    losses = [fast_loss(model.eval(), part).item() for part in watched]
+                curve.append((step, *losses))
+                copies.append(copy.deepcopy(model.state_dict()))
+    best = min(range(len(curve)), key=lambda i: curve[i][2])
+    model.load_state_dict(copies[best])
+    sources = [example.source for example in sample.test]
+    return curve, translations(model.eval(), sample.src, sample.tgt, sources)
 
 
 def translations(
@@ -207,23 +213,21 @@ def run_study(
     plans: Mapping[str, Sequence[Plan]],
     out: Path,
     *,
-    merges: Sequence[int] = MERGES,
-    pairs: int = PAIRS_OF_MERGES,
     steps: Sequence[int] = STEPS,
+    steps_of_page: int = STEPS_OF_PAGE,
 ) -> None:
-    """Measure the plans, the numbers of merges with ``pairs`` pairs, and the numbers of steps.
+    """Measure the plans, the numbers of steps, and the translator of the page.
 
     What is stored is not measured again.
     """
     digests = {path: hashlib.sha256(find_file(path).read_bytes()).hexdigest() for path in FILES.values()}
     head = {"sha256": digests, "test_groups": NUM_TEST, "width": WIDTH}
     measures: dict[str, Callable[[], dict]] = {
-        f"{source} {plan.pairs}": lambda source=source, plan=plan: measure(source, plan).facts
+        f"{source} {plan.pairs}": lambda source=source, plan=plan: measure(source, plan)
         for source in plans
         for plan in plans[source]
     }
-    [plan] = (plan for plan in plans["zh"] if plan.pairs == pairs)
-    measures |= {"merges": partial(measure_merges, merges, plan), "steps": partial(measure_steps, steps)}
+    measures |= {"steps": partial(measure_steps, steps), "page": partial(measure_page, steps_of_page)}
     run_parts(measures, out, belongs_to=head)
 
 
