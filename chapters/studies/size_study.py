@@ -1,16 +1,15 @@
 """The size study: how good a small translator becomes with 1,000 to 160,000 sentence pairs.
 
-It also trains the translator of chapters/chinese_english on the sample of the course, with the loop of that page, and
-stores what it writes; and it measures how many steps this translator needs.
+It also measures how many steps the translator of chapters/chinese_english needs for the sample of the course.
 
 Run as ``PYTHONPATH=chapters python -m studies.size_study``. It needs the data folder with ``tatoeba/cmn.txt`` and
 ``tatoeba/fra.txt`` (book/data_and_licences), and about half an hour on one core. The results are stored beside this
-file; they hold numbers, and translations of the sample, but no sentence of the files. Models, training, search and
-scores come from ``utils``.
+file; they hold numbers and no sentence. Models, training, search and scores come from ``utils``.
 """
 
 import copy
 import hashlib
+import math
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,10 +42,10 @@ RESULTS = Path(__file__).with_suffix(".json")
 FILES = {"zh": "tatoeba/cmn.txt", "fr": "tatoeba/fra.txt"}
 #: The groups of rows that are held out to test on, and the width of embeddings and states.
 NUM_TEST, WIDTH = 500, 128
+#: The merges of a language with blanks between its words.
+MERGES = 3_000
 #: Steps of training that are compared on the sample of the course, and the groups that are held out from it.
 STEPS, GROUPS_OF_SAMPLE = (400, 800, 1_600), 240
-#: The steps of the translator of the page, and the sentences of training whose loss its curve shows.
-STEPS_OF_PAGE, WATCHED = 800, 300
 
 
 class Plan(NamedTuple):
@@ -81,24 +80,14 @@ def pieces(texts: Iterable[str], merges: int) -> Vocabulary:
 Sides = tuple[Ids, Ids]
 
 
-class OfSample(NamedTuple):
-    """The sample as the page splits it, with the two vocabularies; training and validation as ids."""
-
-    src: Vocabulary
-    tgt: Vocabulary
-    train: Sides
-    valid: Sides
-    test: list[Example]
-
-
-def measure(source: str, plan: Plan, merges: int = 3_000) -> dict:
+def measure(source: str, plan: Plan) -> dict:
     """Train on some pairs of a file, and score the translations of its test sentences."""
     pairs = read_pairs(FILES[source], ("en", source)).between(source, "en")
     split = group_split(pairs, num_test=NUM_TEST, num_valid=0)
     rows = random.Random(0).sample(split.train, len(split.train))[: plan.pairs]
     sources, targets = zip(*rows, strict=True)
-    src = pieces(sources, merges=0 if source == "zh" else merges)
-    tgt = pieces(targets, merges=merges)
+    src = pieces(sources, merges=0 if source == "zh" else MERGES)
+    tgt = pieces(targets, merges=MERGES)
     settings = Settings(source, "en", d_embed=WIDTH, d_hidden=WIDTH, dropout=plan.dropout)
     model = build_model(settings, len(src), len(tgt))
     batches = ShuffledBatches(src.encode(sources), tgt.encode(targets), batch_size=64)
@@ -116,8 +105,8 @@ def measure(source: str, plan: Plan, merges: int = 3_000) -> dict:
     return facts | scores(hypotheses, split.test)
 
 
-def split_as_on_the_page() -> OfSample:
-    """The sample of the course, split and cut into pieces as in chapters/chinese_english."""
+def measure_steps(numbers: Sequence[int]) -> dict:
+    """The translator of chapters/chinese_english, trained on the sample with more and fewer steps."""
     pairs = read_pairs(str(SAMPLE), ("en", "zh")).between("zh", "en")
     split = group_split(pairs, num_test=GROUPS_OF_SAMPLE, num_valid=GROUPS_OF_SAMPLE)
     for part in split:
@@ -131,42 +120,27 @@ def split_as_on_the_page() -> OfSample:
         )
         for rows in (split.train, split.valid)
     )
-    return OfSample(src, tgt, train, valid, split.test)
-
-
-def measure_steps(numbers: Sequence[int]) -> dict:
-    """The translator of chapters/chinese_english, trained on the sample with more and fewer steps."""
-    sample, results = split_as_on_the_page(), {}
+    settings = Settings("zh", "en", d_embed=WIDTH, d_hidden=WIDTH, dropout=0.3)
+    results = {}
     for steps in numbers:
-        curve, texts = trained_as_on_the_page(sample, steps)
-        best_step, _, loss = min(curve, key=lambda losses: losses[2])
-        results[str(steps)] = {"loss": round(loss, 3), "at": best_step} | scores(texts, sample.test)
+        model = build_model(settings, len(src), len(tgt))
+        loss, best_step = train_as_on_the_page(model, train, valid, steps)
+        texts = translations(model, src, tgt, [example.source for example in split.test])
+        results[str(steps)] = {"loss": round(loss, 3), "at": best_step} | scores(texts, split.test)
     return results
 
 
-def measure_page(steps: int) -> dict:
-    """The same translator once more: its learning curve, and its translations of the test in the page's order."""
-    sample = split_as_on_the_page()
-    curve, texts = trained_as_on_the_page(sample, steps)
-    rounded = [(step, *(round(loss, 3) for loss in losses)) for step, *losses in curve]
-    return {"curve": rounded, "translations": texts} | scores(texts, sample.test)
-
-
-def trained_as_on_the_page(sample: OfSample, steps: int) -> tuple[list[tuple[int, float, float]], list[str]]:
-    """Train with a learning rate that falls to 0, and translate with the weights of the lowest validation loss.
+def train_as_on_the_page(model: EncoderDecoder, train: Sides, valid: Sides, steps: int) -> tuple[float, int]:
+    """Train with a learning rate that falls to 0; the model gets the weights of the lowest validation loss.
 
     Returns:
-        The losses on training and validation after every 50 steps, each with its step; and the translations.
+        This loss, and its step.
     """
-    settings = Settings("zh", "en", d_embed=WIDTH, d_hidden=WIDTH, dropout=0.3)
-    model = build_model(settings, len(sample.src), len(sample.tgt))
-    some = tuple(side[:WATCHED] for side in sample.train)
-    watched = make_batch(*some), make_batch(*sample.valid)
-    curve, copies = [], []
     with seeded(0):
-        batches = ShuffledBatches(*sample.train, batch_size=64)
+        batches = ShuffledBatches(*train, batch_size=64)
         endless = (batch for _ in count() for batch in batches)
         optimizer = torch.optim.Adam(model.parameters())
+        best, best_step, weights = math.inf, 0, {}
         for step, batch in zip(range(1, steps + 1), endless, strict=False):
             optimizer.param_groups[0]["lr"] = 0.006 * (1 - step / steps)
             loss = fast_loss(model.train(), batch)
@@ -176,13 +150,12 @@ def trained_as_on_the_page(sample: OfSample, steps: int) -> tuple[list[tuple[int
             optimizer.step()
             if step % 50 == 0 or step == steps:
                 with torch.no_grad():
-                    losses = [fast_loss(model.eval(), part).item() for part in watched]
-                curve.append((step, *losses))
-                copies.append(copy.deepcopy(model.state_dict()))
-    best = min(range(len(curve)), key=lambda i: curve[i][2])
-    model.load_state_dict(copies[best])
-    sources = [example.source for example in sample.test]
-    return curve, translations(model.eval(), sample.src, sample.tgt, sources)
+                    held_out = fast_loss(model.eval(), make_batch(*valid)).item()
+                if held_out < best:
+                    best, best_step, weights = held_out, step, copy.deepcopy(model.state_dict())
+        model.load_state_dict(weights)
+        model.eval()
+    return best, best_step
 
 
 def translations(
@@ -214,9 +187,8 @@ def run_study(
     out: Path,
     *,
     steps: Sequence[int] = STEPS,
-    steps_of_page: int = STEPS_OF_PAGE,
 ) -> None:
-    """Measure the plans, the numbers of steps, and the translator of the page.
+    """Measure the plans and the numbers of steps.
 
     What is stored is not measured again.
     """
@@ -227,7 +199,7 @@ def run_study(
         for source in plans
         for plan in plans[source]
     }
-    measures |= {"steps": partial(measure_steps, steps), "page": partial(measure_page, steps_of_page)}
+    measures["steps"] = partial(measure_steps, steps)
     run_parts(measures, out, belongs_to=head)
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from studies.size_study import PLANS, RESULTS, STEPS, STEPS_OF_PAGE, pieces, split_as_on_the_page
+from studies.size_study import PLANS, RESULTS, STEPS, pieces
 
 pytestmark = pytest.mark.trains
 
@@ -24,15 +24,3 @@ def test_the_stored_results_are_complete():
         scores = [part["bleu"] for part in stored]
         assert scores == sorted(scores)
     assert all(0 < parts["steps"][str(number)]["at"] <= number for number in STEPS)
-
-
-def test_the_translator_of_the_page_is_that_of_as_many_steps():
-    """It was trained twice, so the same numbers were found twice."""
-    parts = json.loads(RESULTS.read_text("utf-8"))["parts"]
-    page, as_long = parts["page"], parts["steps"][str(STEPS_OF_PAGE)]
-    assert {name: page[name] for name in ("bleu", "interval", "chrf")} == {
-        name: as_long[name] for name in ("bleu", "interval", "chrf")
-    }
-    assert page["curve"][-1][0] == STEPS_OF_PAGE
-    assert min(loss for _, _, loss in page["curve"]) == as_long["loss"]
-    assert len(page["translations"]) == len(split_as_on_the_page().test)
