@@ -361,7 +361,12 @@ def layers(name: str = "layers") -> Layers:
         weights[17:, :8] = _weights(head + 20, 9, 8)
         written = torch.arange(9)
         written[head] = 8
-        return {"weights": weights, "best": weights.argmax(dim=1), "top": weights.amax(dim=1), "written": written}
+        return {
+            "weights": weights,
+            "best": weights.argmax(dim=1),
+            "top": weights.amax(dim=1),
+            "written": written,
+        }
 
     return Layers(
         compute,
