@@ -151,7 +151,7 @@ kinds.layers = (() => {
   /** @param {Layers} figure @param {Layout} layout */
   const drawAbove = (figure, layout) => {
     const { above } = figure.options;
-    if (!above) return false;
+    if (!above) return [];
     const row = last(layout.rows);
     const { written } = figure.labels;
     const words = above[1].map((word, j) => (written ? written[figure.array("written")[j]] : word));
