@@ -9,7 +9,6 @@ EXEMPT = {
     "chat_model",
     "fast_decoding",
     "gpt",
-    "inside_heads",
     "long_sequences",
     "positions",
     "real_network",
