@@ -215,8 +215,11 @@ def step_by_step(
     memory, state = model.start(batch.src, batch.src_lens)
     rows = []
     for i in range(batch.tgt_in.shape[1]):
-        seen = memory if mask is None else memory._replace(mask=mask[:, i : i + 1])
-        logits, state, weights = model.decoder(batch.tgt_in[:, i : i + 1], seen, state)
+        word = batch.tgt_in[:, i : i + 1]
+        logits, after, weights = model.decoder(word, memory, state)
+        if mask is not None:  # what is masked is missing from this step alone, not from the next state
+            logits, _, weights = model.decoder(word, memory._replace(mask=mask[:, i : i + 1]), state)
+        state = after
         rows.append((logits, weights))
     logits, weights = (torch.cat(each, dim=1) for each in zip(*rows, strict=True))
     return logits, weights

@@ -63,8 +63,10 @@ def test_a_masked_patch_gets_no_weight_in_its_step_alone(kind):
     model, batch = network(kind, len(pictures.words), SMALL, seed=0).eval(), pictures.batch(pictures.test)
     mask = torch.ones(*batch.tgt_in.shape, 16, dtype=torch.bool)
     mask[2, 1, 13] = False
-    weights = step_by_step(model, batch, mask)[1]
+    logits, weights = step_by_step(model, batch, mask)
     assert ((weights == 0) == ~mask).all()
+    changed = (logits - step_by_step(model, batch)[0]).abs().amax(dim=-1) > 0
+    assert changed.nonzero().tolist() == [[2, 1]]
 
 
 def test_search_reads_patches():
