@@ -4,7 +4,6 @@ from pathlib import Path
 
 #: Chapters that are exempt from the form until they are retold.
 EXEMPT = {
-    "bert",
     "beyond_words",
     "chat_model",
     "fast_decoding",
