@@ -19,6 +19,15 @@ def small(monkeypatch):
     return corpus
 
 
+@pytest.fixture
+def few(monkeypatch):
+    """Two sentences with nouns and verbs."""
+    train = [["Mary", "found", "the", "dog", "."], ["the", "flower", "was", "white", "."]]
+    corpus = study.Corpus(Vocabulary.words([*train, ["<mask>"]]), train, train, train)
+    monkeypatch.setattr(study, "corpus", lambda: corpus)
+    return corpus
+
+
 def test_counts_by_hand(small):
     ids = small.words.encode([["a", "b", "c"]])[0]
     gaps = [(torch.tensor([BOS, *ids, EOS]), 2)]
@@ -28,25 +37,24 @@ def test_counts_by_hand(small):
     assert study.by_counts(gaps, 1e-9, both=True) == pytest.approx((2 / 12 + 1 / 24) / (2 / 12))
 
 
-def test_a_gap_is_a_noun_or_a_verb():
-    gaps = study.gaps_of_a_kind(study.corpus().test, 41, seed=0)
-    assert (gaps.ids[torch.arange(41), gaps.places] == study.corpus().mask).all()
+def test_a_gap_is_a_noun_or_a_verb(few):
+    gaps = study.gaps_of_a_kind(few.test, 41, seed=0)
+    assert (gaps.ids[torch.arange(41), gaps.places] == few.mask).all()
     assert all(word in study.KINDS[noun] for word, noun in zip(gaps.hidden, gaps.nouns.tolist(), strict=True))
 
 
-def test_the_kind_follows_the_vectors_at_the_gaps():
-    gaps = study.gaps_of_a_kind(study.corpus().test, 41, seed=0)
+def test_the_kind_follows_the_vectors_at_the_gaps(few):
+    gaps = study.gaps_of_a_kind(few.test, 41, seed=0)
     torch.manual_seed(0)
-    model = study.LanguageModel(len(study.corpus().words))
-    noun, verb = (
-        model.table.weight[study.corpus().words.encode([[word]])[0][0]] for word in ("dog", "found")
-    )
+    model = study.LanguageModel(len(few.words))
+    noun, verb = (model.table.weight[few.words.encode([[word]])[0][0]] for word in ("dog", "found"))
     right = torch.where(gaps.nouns.bool()[:, None], noun, verb).detach() * 50
     assert study.right_kinds(model, gaps, 2, lambda _: right) == 1
-    assert study.right_kinds(model, gaps, 2, lambda _: -right) < 0.5
+    wrong = torch.where(gaps.nouns.bool()[:, None], verb, noun).detach() * 50
+    assert study.right_kinds(model, gaps, 2, lambda _: wrong) == 0
 
 
-def test_only_verbs_in_the_past_count():
+def test_only_verbs_in_the_past_count(few):
     _, labels = study.labelled([["Mary", "found", "it"], ["Mary", "reads", "it"], ["they", "read", "it"]])
     assert labels.tolist() == [1, 0, 0]
 
