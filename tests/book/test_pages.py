@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from built_book import BOOK, CHAPTERS, PAGES, fonts_in, html
+from built_book import BOOK, PAGES, fonts_in, html
 from playwright.sync_api import Browser, Page, expect
 from windows import AXE_OPTIONS, LAPTOP, PHONE, Visit
 
@@ -23,7 +23,6 @@ FIGURE_NUMBERS = re.compile(rb'<script type="application/json".*?</script>', re.
 DRAWN_ICONS = {chr(code) for font in fonts_in("icons.css") for code in font.getBestCmap()}
 #: Pages that between them have every kind of thing that a page has, and the chapter of `make test CHAPTER=name`.
 KINDS = {
-    CHAPTERS[0],
     "chapters/bahdanau_decoder",
     "book/index",
     "book/glossary",

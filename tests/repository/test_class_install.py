@@ -54,6 +54,7 @@ def run_pip(*words: object, cwd: Path | None = None) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 def test_the_printed_command_installs_the_pinned_versions(course: Path) -> None:
     page = (ROOT / "book" / "teaching.md").read_text("utf-8")
     [line] = re.findall(r"^class/bin/pip install .*FOLDER.*$", page, re.MULTILINE)

@@ -4,11 +4,9 @@ from pathlib import Path
 
 #: Chapters that are exempt from the form until they are retold.
 EXEMPT = {
-    "beyond_words",
     "chat_model",
     "fast_decoding",
     "gpt",
-    "inside_heads",
     "long_sequences",
     "positions",
     "real_network",

@@ -476,8 +476,18 @@ def test_export_writes_a_page(tmp_path):
     assert page.count('<button type="button"') == 2
 
 
-@pytest.mark.parametrize("closed", ["<&-", "<&- >&-", "<&- >&- 2>&-"])
-@pytest.mark.parametrize("words", ["translate {run}", "translate {run} --input {lines}", "evaluate {run}"])
+WORDS = ("translate {run}", "translate {run} --input {lines}", "evaluate {run}")
+STREAMS = ("<&-", "<&- >&- 2>&-", "<&- >&-")
+
+
+@pytest.mark.parametrize(
+    ("words", "closed"),
+    [
+        pytest.param(words, closed, marks=() if i == j else pytest.mark.slow)
+        for i, words in enumerate(WORDS)
+        for j, closed in enumerate(STREAMS)
+    ],
+)
 def test_a_closed_stream_is_no_fault(tmp_path, folder, closed, words):
     (tmp_path / "lines").write_text("I see two dogs.\n", encoding="utf-8")
     line = f"{words.format(run=folder, lines=tmp_path / 'lines')} {closed}"
