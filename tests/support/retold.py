@@ -4,7 +4,6 @@ from pathlib import Path
 
 #: Chapters that are exempt from the form until they are retold.
 EXEMPT = {
-    "bert",
     "chat_model",
     "fast_decoding",
     "gpt",
