@@ -10,7 +10,6 @@ EXEMPT = {
     "fast_decoding",
     "gpt",
     "inside_heads",
-    "long_sequences",
     "positions",
     "real_network",
 }
