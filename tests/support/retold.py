@@ -7,7 +7,6 @@ EXEMPT = {
     "chat_model",
     "fast_decoding",
     "gpt",
-    "long_sequences",
     "positions",
     "real_network",
 }
