@@ -7,7 +7,6 @@ EXEMPT = {
     "bert",
     "beyond_words",
     "chat_model",
-    "fast_decoding",
     "gpt",
     "inside_heads",
     "long_sequences",
