@@ -1,10 +1,9 @@
 """The size study: how good a small translator becomes with 1,000 to 160,000 sentence pairs.
 
-It also measures how many pieces the target language needs, and how many steps the translator of
-chapters/chinese_english needs for the sample of the course.
+It also measures how many steps the translator of chapters/chinese_english needs for the sample of the course.
 
 Run as ``PYTHONPATH=chapters python -m studies.size_study``. It needs the data folder with ``tatoeba/cmn.txt`` and
-``tatoeba/fra.txt`` (book/data_and_licences), and about 40 minutes on one core. The results are stored beside this
+``tatoeba/fra.txt`` (book/data_and_licences), and about half an hour on one core. The results are stored beside this
 file; they hold numbers and no sentence. Models, training, search and scores come from ``utils``.
 """
 
@@ -23,7 +22,6 @@ import torch
 import typer
 
 from studies.parts import run_parts
-from studies.real_sentences import gain
 from studies.sample import SAMPLE
 from utils.corpus.batches import ShuffledBatches, make_batch, pad_ids
 from utils.corpus.pairs import find_file, read_pairs
@@ -44,8 +42,8 @@ RESULTS = Path(__file__).with_suffix(".json")
 FILES = {"zh": "tatoeba/cmn.txt", "fr": "tatoeba/fra.txt"}
 #: The groups of rows that are held out to test on, and the width of embeddings and states.
 NUM_TEST, WIDTH = 500, 128
-#: Merges of English that are compared, with this number of Chinese pairs; the gains are over the second one.
-MERGES, PAIRS_OF_MERGES = (300, 1_000, 3_000), 4_000
+#: The merges of a language with blanks between its words.
+MERGES = 3_000
 #: Steps of training that are compared on the sample of the course, and the groups that are held out from it.
 STEPS, GROUPS_OF_SAMPLE = (400, 800, 1_600), 240
 
@@ -82,22 +80,14 @@ def pieces(texts: Iterable[str], merges: int) -> Vocabulary:
 Sides = tuple[Ids, Ids]
 
 
-class Measured(NamedTuple):
-    """The translations of the test, what they are scored against, and what is stored."""
-
-    texts: list[str]
-    test: list[Example]
-    facts: dict
-
-
-def measure(source: str, plan: Plan, merges: int = 3_000) -> Measured:
+def measure(source: str, plan: Plan) -> dict:
     """Train on some pairs of a file, and score the translations of its test sentences."""
     pairs = read_pairs(FILES[source], ("en", source)).between(source, "en")
     split = group_split(pairs, num_test=NUM_TEST, num_valid=0)
     rows = random.Random(0).sample(split.train, len(split.train))[: plan.pairs]
     sources, targets = zip(*rows, strict=True)
-    src = pieces(sources, merges=0 if source == "zh" else merges)
-    tgt = pieces(targets, merges=merges)
+    src = pieces(sources, merges=0 if source == "zh" else MERGES)
+    tgt = pieces(targets, merges=MERGES)
     settings = Settings(source, "en", d_embed=WIDTH, d_hidden=WIDTH, dropout=plan.dropout)
     model = build_model(settings, len(src), len(tgt))
     batches = ShuffledBatches(src.encode(sources), tgt.encode(targets), batch_size=64)
@@ -112,18 +102,7 @@ def measure(source: str, plan: Plan, merges: int = 3_000) -> Measured:
         "minutes_of_training": round(minutes, 1),
         "test": len(split.test),
     }
-    return Measured(hypotheses, split.test, facts | scores(hypotheses, split.test))
-
-
-def measure_merges(numbers: Sequence[int], plan: Plan) -> dict:
-    """The scores of translators that write English in more and fewer pieces, with equal steps."""
-    found = {number: measure("zh", plan, number) for number in numbers}
-    middle = found[numbers[1]]
-    references = [example.references for example in middle.test]
-    return {
-        str(number): one.facts | {"gain": gain(one.texts, middle.texts, references)}
-        for number, one in found.items()
-    }
+    return facts | scores(hypotheses, split.test)
 
 
 def measure_steps(numbers: Sequence[int]) -> dict:
@@ -207,23 +186,20 @@ def run_study(
     plans: Mapping[str, Sequence[Plan]],
     out: Path,
     *,
-    merges: Sequence[int] = MERGES,
-    pairs: int = PAIRS_OF_MERGES,
     steps: Sequence[int] = STEPS,
 ) -> None:
-    """Measure the plans, the numbers of merges with ``pairs`` pairs, and the numbers of steps.
+    """Measure the plans and the numbers of steps.
 
     What is stored is not measured again.
     """
     digests = {path: hashlib.sha256(find_file(path).read_bytes()).hexdigest() for path in FILES.values()}
     head = {"sha256": digests, "test_groups": NUM_TEST, "width": WIDTH}
     measures: dict[str, Callable[[], dict]] = {
-        f"{source} {plan.pairs}": lambda source=source, plan=plan: measure(source, plan).facts
+        f"{source} {plan.pairs}": lambda source=source, plan=plan: measure(source, plan)
         for source in plans
         for plan in plans[source]
     }
-    [plan] = (plan for plan in plans["zh"] if plan.pairs == pairs)
-    measures |= {"merges": partial(measure_merges, merges, plan), "steps": partial(measure_steps, steps)}
+    measures["steps"] = partial(measure_steps, steps)
     run_parts(measures, out, belongs_to=head)
 
 

@@ -376,13 +376,22 @@ def layers(name: str = "layers") -> Layers:
         weights[:8, :8] = _weights(head, 8, 8)
         weights[8:17] = _weights(head + 10, 9, 9).tril()
         weights[17:, :8] = _weights(head + 20, 9, 8)
-        return {"weights": weights, "best": weights.argmax(dim=1), "top": weights.amax(dim=1)}
+        written = torch.arange(9)
+        written[head] = 8
+        return {
+            "weights": weights,
+            "best": weights.argmax(dim=1),
+            "top": weights.amax(dim=1),
+            "written": written,
+        }
 
     return Layers(
         compute,
         {"head": [0, 1, 2]},
         rows=rows,
         above=("next", [*FRENCH[1:], "<eos>"]),
+        labels={"written": [*FRENCH[1:], "<eos>"]},
+        follow=True,
         name=name,
         alt="A network of three rows of dots over two sentences.",
         say="{dot}: its largest weight, {top[dot]:0%}, lies at place {best[dot]}.",

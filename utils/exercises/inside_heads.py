@@ -1,80 +1,101 @@
 """Checks of the exercises of chapters/inside_heads."""
 
-from functools import cache
-
 import torch
 from torch import Tensor
 
-from utils.circuits import CausalHeads
-from utils.exercises.tables import Case, Row, against, numbers
+from utils.exercises.tables import Case, against
 
 
-@cache
-def _heads() -> CausalHeads:
-    generator = torch.Generator().manual_seed(0)
-    heads = CausalHeads(6, 3, max_len=11).requires_grad_(False)
-    for parameter in heads.parameters():
-        parameter.copy_(torch.randn(parameter.shape, generator=generator))
-    return heads
+def _text(says: str, *letters: int) -> Case:
+    x = torch.nn.functional.one_hot(torch.tensor(letters), 7).float()
+    return Case(f"for {says}", (x,), f"for {says} both tables are right")
 
 
-def _case(off: tuple[int, ...], n: int) -> Case:
-    says = f"with off={off}" if off else "with all heads"
-    x = torch.randn(n, 6, generator=torch.Generator().manual_seed(n))
-    return Case(says, lambda: (x, _heads(), off), f"{says} the states are right")
+_NOTE = "A head that looks for the letter at i asks each place j for its note: `x @ notes.T`."
 
 
 @against(
     1,
-    "For each head that is not in `off`: queries, keys, values, scores with the distances, a mask, a softmax, and w_o.",
-    "`layer.distance[head][back.clamp(min=0)]` with `back = places[:, None] - places` are the numbers of all pairs.",
-    cases=[_case((), 5), _case((1,), 7), _case((0, 2), 5), _case((0, 1, 2), 3)],
+    "`torch.diag(torch.ones(n - 1), -1)` has ones just below its diagonal, and the notes are `first @ x`.",
+    "`5 * x @ notes.T` are all scores. Set those of later places to minus infinity, then take the softmax.",
+    cases=[
+        _text("k o r i m k", 1, 3, 4, 0, 2, 1),
+        _text("k o r i m k o r i m", 1, 3, 4, 0, 2, 1, 3, 4, 0, 2),
+        _text("a text of three places", 6, 5, 6),
+    ],
     mistakes={
-        "the states that the layer reads are missing | Each head adds to x.": {"read": 0},
-        "places look at later places | Hide the keys with i - j < 0.": {"mask": False},
-        "the numbers of the distances are missing | Add b to the scores.": {"distance": False},
-        "the scale is missing | Divide by the root of the width of a head.": {"scale": False},
-        "no head is hidden | Leave out the heads in `off`, counted from 0.": {"hide": False},
-        "the heads in off are kept and the others hidden | Leave out the heads in `off`.": {"swap": True},
+        "each place looks at itself | The first head looks one place back.": {"back": 0},
+        "each place looks at the next one | The first head looks one place back.": {"back": -1},
+        "place 0 looks at the last place | Nothing comes before it: its row is zeros.": {"wrap": True},
+        "place 0 looks at itself | Nothing comes before it: its row is zeros.": {"alone": 1},
+        f"the second head compares letters, and reads no notes | {_NOTE}": {"notes": lambda first, x: x},
+        f"the note asks, and the letter answers | {_NOTE}": {"swap": True},
+        "places look at later places | Hide the places j > i before the softmax.": {"mask": False},
+        "later places are hidden after the softmax | Hide them before it, so that each row adds up to 1.": {
+            "late": True
+        },
+        "a note that fits has the score 1 | Its score is 5.": {"strength": 1},
     },
-    parts=["the states"],
+    parts=["the first table", "the second table"],
 )
-def layer(x, heads, off, *, read=1, hide=True, swap=False, distance=True, mask=True, scale=True) -> Tensor:
-    back = torch.arange(len(x))[:, None] - torch.arange(len(x))
-    result = read * x
-    for head in range(3):
-        if hide and off and (head in off) != swap:
-            continue
-        q, k, v = (x @ w[head] for w in (heads.w_q, heads.w_k, heads.w_v))
-        scores = q @ k.T / (q.shape[-1] ** 0.5 if scale else 1)
-        scores = scores + heads.distance[head][back.clamp(min=0)] * distance
-        if mask:
-            scores = scores.masked_fill(back < 0, -torch.inf)
-        result = result + scores.softmax(dim=-1) @ v @ heads.w_o[head]
-    return result
+def two_heads(
+    x,
+    *,
+    back=1,
+    wrap=False,
+    alone=0,
+    notes=torch.matmul,
+    swap=False,
+    mask=True,
+    late=False,
+    strength=5,
+) -> tuple[Tensor, Tensor]:
+    n = len(x)
+    first = torch.diag(torch.ones(n - abs(back)), -back)
+    first[0, -1] += wrap
+    first[0, 0] += alone
+    scores = strength * x @ notes(first, x).T
+    scores = scores.T if swap else scores
+    later = torch.ones(n, n).triu(1).bool()
+    if mask and not late:
+        scores = scores.masked_fill(later, -torch.inf)
+    second = scores.softmax(dim=-1)
+    return first, second.masked_fill(later, 0) if late else second
 
 
-@numbers(
-    3,
-    "The earlier head writes (0, 3) where it has looked at a, and (3, 0) where it has looked at b.",
-    "Each entry is a query times M times what was written, divided by the square root of 4.",
+def _head(says: str, *letters: int) -> Case:
+    n = len(letters)
+    scores = torch.randn(n, n, generator=torch.Generator().manual_seed(n))
+    weights = scores.masked_fill(torch.ones(n, n).triu(1).bool(), -torch.inf).softmax(dim=-1)
+    return Case(f"for {says}", (weights, torch.tensor(letters)), f"for {says} the score is right")
+
+
+@against(
+    2,
+    "A place i counts if an earlier place m < i has the same letter; then `weights[i, m + 1]` is added to its sum.",
+    "Divide by the number of places i that count, not by n.",
+    cases=[
+        _head("k o r i m k o", 1, 3, 4, 0, 2, 1, 3),
+        _head("n a n n e r a n n", 2, 5, 2, 2, 0, 6, 5, 2, 2),
+        _head("o k o", 3, 1, 3),
+    ],
+    mistakes={
+        "it is the weight on the same letter | The place after it counts.": {"step": 0},
+        "it is the weight on what came before the same letter | The place after it counts.": {"step": -1},
+        "places with a new letter count | Leave them out of the mean.": {"new": True},
+        "later places with the same letter count | Only m < i counts.": {"later": True},
+        "only the first place with the same letter counts | Add up all earlier ones.": {"which": slice(1)},
+        "only the last place with the same letter counts | Add up all earlier ones.": {
+            "which": slice(-1, None)
+        },
+        "it is a sum over places | Divide by the number of places that count.": {"mean": False},
+    },
+    parts=["the score"],
 )
-def circuit_by_hand() -> list[Row]:
-    mistakes = {
-        "the scale is missing | Divide by the square root of the width of a head, which is 4.": (3, 0, 0, 6),
-        "the scores are divided by 4 | Divide by the square root of 4.": (
-            0.75,
-            0,
-            0,
-            1.5,
-        ),
-        "the columns are the words at the keys | The earlier head has looked at others.": (0, 0.5, 1, 0),
-        "rows and columns of M are exchanged | A query is a row: first times M.": (
-            3,
-            0,
-            0,
-            1.5,
-        ),
-    }
-    right = {"a_a": 1.5, "a_b": 0, "b_a": 0, "b_b": 3}
-    return [Row(right, "each word asks for the place after its own like", mistakes, tolerance=0.01)]
+def score(weights, text, *, step=1, new=False, later=False, which=slice(None), mean=True) -> Tensor:
+    n, sums = len(text), []
+    for i in range(n):
+        same = [m for m in range(n if later else i) if m != i and text[m] == text[i]][which]
+        if same or new:
+            sums.append(sum((weights[i, m + step] for m in same if 0 <= m + step < n), torch.tensor(0.0)))
+    return torch.stack(sums).mean() if mean else torch.stack(sums).sum()

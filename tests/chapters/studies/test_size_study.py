@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from studies.size_study import MERGES, PAIRS_OF_MERGES, PLANS, RESULTS, STEPS, pieces
+from studies.size_study import PLANS, RESULTS, STEPS, pieces
 
 pytestmark = pytest.mark.trains
 
@@ -23,5 +23,4 @@ def test_the_stored_results_are_complete():
         assert all(low < part["bleu"] < high for part in stored for low, high in [part["interval"]])
         scores = [part["bleu"] for part in stored]
         assert scores == sorted(scores)
-    assert [parts["merges"][str(number)]["pairs"] for number in MERGES] == [PAIRS_OF_MERGES] * len(MERGES)
     assert all(0 < parts["steps"][str(number)]["at"] <= number for number in STEPS)

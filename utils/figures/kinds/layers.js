@@ -1,10 +1,12 @@
 // The layers of a network, word by word, and lines from the chosen word to those that it looks at.
 kinds.layers = (() => {
   const { last } = mathematics;
-  const { circle, group, isWide, label, line, path, picks, rect, round } = marks;
+  const { circle, cross, group, isWide, label, line, path, picks, rect, round } = marks;
   const { BOLD, spelled, widest } = texts;
 
-  /** @typedef {Figure<{ rows: [string, string[] | number][], above: [string, string[]] | null }>} Layers */
+  /**
+   * @typedef {Figure<{ rows: [string, string[] | number][], above: [string, string[]] | null, follow?: boolean }>} Layers
+   */
   /** @typedef {{ name: string, words: string[], looks: number | null, first: number, y: number }} Row */
   /** @typedef {{ rows: Row[], left: number, right: number, top: number, pitch: number, wide: boolean }} Layout */
 
@@ -42,7 +44,7 @@ kinds.layers = (() => {
       rows.push({ name, words, looks: isText ? null : what, first, y });
       first += isText ? 0 : words.length;
     }
-    const top = (above ? (wide ? 38 : 52) : 14) - y;
+    const top = (above ? (wide ? 38 : 52) : 14) + (figure.labels.written ? 16 : 0) - y;
     const names = [...given.map(([name]) => name), ...(above ? [above[0]] : [])];
     return {
       ...{ wide, pitch, top: top + y, right: width - (wide ? 0 : 10), left: 12 + BOLD * widest(names) },
@@ -65,29 +67,44 @@ kinds.layers = (() => {
           }),
     );
 
-  // The lines of the chosen dot, and pale ones of its whole row.
+  // The lines of the chosen dot, and pale ones of its whole row; and those that lead on from where it looks.
   /** @param {Layers} figure @param {Layout} layout @param {Row} asking */
   const drawLooks = (figure, layout, asking) => {
-    const seen = layout.rows[asking.looks ?? 0];
-    const end = seen.looks === null ? seen.y - 12 : seen.y;
     const chosen = figure.place.dot - asking.first;
-    /** @param {number} j @param {string} style */
-    const lines = (j, style) =>
-      seen.words.map((_, k) => {
-        const weight = figure.rowAt("weights", asking.first + j)[k];
-        const d = `M${round(xOf(layout, asking, j))},${round(asking.y)}L${round(xOf(layout, seen, k))},${round(end)}`;
+    /** @param {Row} row @param {number} j @param {string} style @param {number} least @param {number} [share] */
+    const lines = (row, j, style, least, share = 1) => {
+      const seen = layout.rows[row.looks ?? 0];
+      const end = seen.looks === null ? seen.y - 12 : seen.y;
+      return seen.words.map((_, k) => {
+        const weight = share * figure.rowAt("weights", row.first + j)[k];
+        const d = `M${round(xOf(layout, row, j))},${round(row.y)}L${round(xOf(layout, seen, k))},${round(end)}`;
         return (
-          weight >= (j === chosen ? 0.03 : 0.15) &&
-          path(d, { ...picks({ dot: asking.first + j }), class: style, "stroke-width": round(12 * weight) })
+          weight >= least &&
+          path(d, { ...picks({ dot: row.first + j }), class: style, "stroke-width": round(12 * weight) })
         );
       });
+    };
+    const shares = figure.chosen("weights", "dot");
     return [
       group(
         { class: "traces" },
-        asking.words.map((_, j) => j !== chosen && lines(j, "band trace")),
+        asking.words.map((_, j) => j !== chosen && lines(asking, j, "band trace", 0.15)),
       ),
-      group({}, lines(chosen, "weight band link")),
+      group(
+        {},
+        columnOf(figure, layout, asking).map((row) =>
+          row.words.map((_, k) => lines(row, k, "weight band link", 0.03, shares[k])),
+        ),
+      ),
+      group({}, lines(asking, chosen, "weight band link", 0.03)),
     ];
+  };
+
+  // The rows of dots of the column at which a row looks, up to the row at which it looks, if lines lead on from there.
+  /** @param {Layers} figure @param {Layout} layout @param {Row} asking */
+  const columnOf = ({ options: { follow } }, { rows }, { looks }) => {
+    const below = rows.slice(0, (looks ?? 0) + 1);
+    return follow ? below.slice(below.map((row) => row.looks === null).lastIndexOf(true) + 1) : [];
   };
 
   // A row of words, each of which chooses the dot above it, or a row of dots.
@@ -102,7 +119,10 @@ kinds.layers = (() => {
         ? wordsAt(layout, row, row.words, row.y + 4)
         : row.words.map((_, j) => {
             const here = row.first + j === figure.place.dot;
-            return circle(xOf(layout, row, j), row.y, here ? 8 : 6, { class: `${here ? "query" : role} outlined` });
+            const isOff = figure.rowAt("weights", row.first + j).every((weight) => weight === 0);
+            return circle(xOf(layout, row, j), row.y, here ? 8 : 6, {
+              class: isOff ? (here ? "frame" : "chosen thin") : `${here ? "query" : role} outlined`,
+            });
           }),
       row.words.map((_, j) => {
         const half = (xOf(layout, row, 1) - xOf(layout, row, 0)) / 2;
@@ -127,19 +147,24 @@ kinds.layers = (() => {
     });
   };
 
+  // What stands above, and what is written there at this point; a cross says that this is another word.
   /** @param {Layers} figure @param {Layout} layout */
-  const drawAbove = ({ options: { above } }, layout) => {
+  const drawAbove = (figure, layout) => {
+    const { above } = figure.options;
+    if (!above) return [];
     const row = last(layout.rows);
-    return (
-      above && [
-        label(above[0], layout.left - 10, layout.wide ? 16 : 28, { class: "end name" }),
-        wordsAt(layout, row, above[1], layout.wide ? 16 : 28),
-        row.words.map((_, j) => {
-          const x = xOf(layout, row, j);
-          return line(x, layout.wide ? 22 : 40, x, row.y - 8, { class: "grid" });
-        }),
-      ]
-    );
+    const { written } = figure.labels;
+    const words = above[1].map((word, j) => (written ? written[figure.array("written")[j]] : word));
+    const [y, from] = layout.wide ? [16, 22] : [28, 40];
+    return [
+      label(above[0], layout.left - 10, y, { class: "end name" }),
+      wordsAt(layout, row, words, y),
+      row.words.map((_, j) => {
+        const x = xOf(layout, row, j);
+        return line(x, from + (written ? 16 : 0), x, row.y - 8, { class: "grid" });
+      }),
+      words.map((word, j) => word !== above[1][j] && cross(xOf(layout, row, j), from + 8)),
+    ];
   };
 
   // The larger weights, below the words that have them.
