@@ -6,6 +6,7 @@ from decoding_example import record
 from utils.figures import (
     Alignment,
     Bars,
+    Cache,
     Curve,
     DecodingSteps,
     Figure,
@@ -328,6 +329,22 @@ def pieces(name: str = "pieces") -> Pieces:
     )
 
 
+def cache(name: str = "cache") -> Cache:
+    """Six heads over a text of five words, with six key heads, three or one."""
+    return Cache(
+        lambda words, keys: {"serves": torch.arange(6) * int(keys[0]) // 6, "kept": words * int(keys[0])},
+        {"words": range(1, 6), "keys": ["6 key heads", "3 key heads", "1 key head"]},
+        words=["newest", "we", "最新的", "a", "."],
+        heads=6,
+        name=name,
+        alt="Six heads, and blocks of keys and values.",
+        say="With {keys} {kept} blocks are kept of {words} words.",
+        play="words",
+        start={"words": 3, "keys": "3 key heads"},
+        invite="Press play.",
+    )
+
+
 def tree(name: str = "tree") -> Tree:
     """Greedy search ends with *le chat*, and a beam of two with *la fleur*, which begins less probably."""
     greedy = [[("le", 0.5)], [("le chat", 0.2)], [("le chat <eos>", 0.16)]]
@@ -436,6 +453,7 @@ def examples() -> dict[str, Figure]:
         heads(),
         cells(),
         bars(),
+        cache(),
         curve(),
         alignment(),
         decoding(),

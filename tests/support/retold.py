@@ -5,7 +5,6 @@ from pathlib import Path
 #: Chapters that are exempt from the form until they are retold.
 EXEMPT = {
     "chat_model",
-    "fast_decoding",
     "gpt",
     "positions",
     "real_network",

@@ -222,6 +222,7 @@ SHARES = {
     "heads": {"weights", "gold", "share"},
     "cells": {"weights", "share"},
     "bars": {"p", "q"},
+    "cache": set(),
     "curve": {"weights", "estimate_known", "height_known"},
     "align": {"weights"},
     "decoding": {"weights", "probabilities"},

@@ -5,6 +5,7 @@ Explained in book/explorables.
 
 from utils.figures.kinds.alignment import Alignment
 from utils.figures.kinds.bars import Bars
+from utils.figures.kinds.cache import Cache
 from utils.figures.kinds.curve import Curve
 from utils.figures.kinds.decoding import DecodingSteps, record_decoding
 from utils.figures.kinds.heads import Heads
@@ -19,6 +20,7 @@ from utils.figures.kinds.weights import Weights
 __all__ = [
     "Alignment",
     "Bars",
+    "Cache",
     "Curve",
     "DecodingSteps",
     "Heads",
