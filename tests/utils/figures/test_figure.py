@@ -230,6 +230,7 @@ SHARES = {
     "translations": set(),
     "pieces": {"begins", "fresh"},
     "layers": {"weights"},
+    "ranking": {"scores"},
     "tree": {"share"},
     "picture": {"weights", "gold", "image"},
 }
