@@ -12,6 +12,5 @@ EXEMPT = {
     "inside_heads",
     "long_sequences",
     "positions",
-    "real_network",
 }
 RETOLD = sorted({path.stem for path in (Path(__file__).parents[2] / "chapters").glob("*.ipynb")} - EXEMPT)

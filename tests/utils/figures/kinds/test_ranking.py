@@ -8,7 +8,15 @@ from pictures import WIDTHS, marks, sizes, texts
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_texts_come_in_the_order_of_the_state(width: int) -> None:
     drawn = example().draw(width, search="meaning", text=0)
-    assert texts(drawn) == ["nearest", "A hound bays.", "0.90", "A dog barks.", "0.60", "A cat sleeps.", "0.00"]
+    assert texts(drawn) == [
+        "nearest",
+        "A hound bays.",
+        "0.90",
+        "A dog barks.",
+        "0.60",
+        "A cat sleeps.",
+        "0.00",
+    ]
     assert example().sentence(search="meaning", text=1) == "By meaning, “A cat sleeps.” is nearest to text 1."
 
 
