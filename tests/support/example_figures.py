@@ -15,6 +15,7 @@ from utils.figures import (
     Lines,
     Pieces,
     Plane,
+    Ranking,
     Translations,
     Tree,
     Weights,
@@ -345,6 +346,26 @@ def cache(name: str = "cache") -> Cache:
     )
 
 
+def ranking(name: str = "ranking") -> Ranking:
+    """What two searches find: the words of a text, and others of one meaning."""
+    found = ["A dog barks.", "A hound bays.", "A cat sleeps."]
+
+    def compute(search, text):
+        order = torch.tensor([0, 1, 2] if search == "words" else [1, 0, 2]).roll(text)
+        return {"ranked": order, "scores": torch.tensor([0.9, 0.6 - text / 10, 0.0]), "best": order[0]}
+
+    return Ranking(
+        compute,
+        {"search": ["words", "meaning"], "text": [0, 1]},
+        texts=found,
+        heading="nearest",
+        name=name,
+        alt="Three short texts with a bar each.",
+        say="By {search}, “{best|texts}” is nearest to text {text}.",
+        invite="Choose the other search.",
+    )
+
+
 def tree(name: str = "tree") -> Tree:
     """Greedy search ends with *le chat*, and a beam of two with *la fleur*, which begins less probably."""
     greedy = [[("le", 0.5)], [("le chat", 0.2)], [("le chat <eos>", 0.16)]]
@@ -461,6 +482,7 @@ def examples() -> dict[str, Figure]:
         lines(),
         translations(),
         pieces(),
+        ranking(),
         tree(),
         layers(),
         looked_at(),

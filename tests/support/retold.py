@@ -7,6 +7,5 @@ EXEMPT = {
     "chat_model",
     "gpt",
     "positions",
-    "real_network",
 }
 RETOLD = sorted({path.stem for path in (Path(__file__).parents[2] / "chapters").glob("*.ipynb")} - EXEMPT)

@@ -231,6 +231,7 @@ SHARES = {
     "translations": set(),
     "pieces": {"begins", "fresh"},
     "layers": {"weights"},
+    "ranking": {"scores"},
     "tree": {"share"},
     "picture": {"weights", "gold", "image"},
 }

@@ -13,6 +13,7 @@ from utils.figures.kinds.layers import Layers
 from utils.figures.kinds.lines import Lines
 from utils.figures.kinds.pieces import Pieces
 from utils.figures.kinds.plane import Plane
+from utils.figures.kinds.ranking import Ranking
 from utils.figures.kinds.translations import Translations
 from utils.figures.kinds.tree import Tree
 from utils.figures.kinds.weights import Weights
@@ -28,6 +29,7 @@ __all__ = [
     "Lines",
     "Pieces",
     "Plane",
+    "Ranking",
     "Translations",
     "Tree",
     "Weights",
