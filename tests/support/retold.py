@@ -10,7 +10,6 @@ EXEMPT = {
     "fast_decoding",
     "gpt",
     "long_sequences",
-    "positions",
     "real_network",
 }
 RETOLD = sorted({path.stem for path in (Path(__file__).parents[2] / "chapters").glob("*.ipynb")} - EXEMPT)

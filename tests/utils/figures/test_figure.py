@@ -228,6 +228,7 @@ SHARES = {
     "plane": set(),
     "lines": {"up_known", "down_known"},
     "translations": set(),
+    "arrows": set(),
     "pieces": {"begins", "fresh"},
     "layers": {"weights"},
     "tree": {"share"},
