@@ -11,9 +11,9 @@ kinds.arrows = (() => {
   const draw = (figure, width) => {
     const planes = figure.labels.planes;
     const step = width / planes.length;
-    const radius = Math.min(step / 2 - 10, isWide(width) ? 116 : 92);
-    const middle = 28 + radius;
-    const below = middle + radius + 26;
+    const radius = Math.min(step / 2 - 10, isWide(width) ? 110 : 92);
+    const middle = 42 + radius;
+    const below = middle + radius + 40;
     const products = figure.array("products");
     return {
       width,
@@ -34,17 +34,19 @@ kinds.arrows = (() => {
   const drawPlane = (figure, i, name, x, y, radius) => {
     const scale = radius / figure.options.longest;
     const tips = ["key", "query"].map((side) => ({ side, tip: figure.rowAt(side, i) }));
+    /** @param {number} at */
+    const within = (at) => Math.min(Math.max(at, x - radius + 8), x + radius - 8); // so that no name is cut off
     return [
       label(name, x, 14, { class: "middle" }),
       circle(x, y, radius, { class: "grid" }),
       line(x, y, x + radius, y, { class: "grid" }),
-      tips.map(({ side, tip: [right, up] }) => drawArrow(side, x, y, scale * right, -scale * up)),
+      tips.map(({ side, tip: [right, up] }) => drawArrow(side, x, y, scale * right, -scale * up, within)),
       circle(x, y, 3, { class: "handle" }),
     ];
   };
 
-  /** @param {string} side @param {number} x @param {number} y @param {number} right @param {number} down */
-  const drawArrow = (side, x, y, right, down) => {
+  /** @param {string} side @param {number} x @param {number} y @param {number} right @param {number} down @param {(x: number) => number} within */
+  const drawArrow = (side, x, y, right, down, within) => {
     const length = Math.hypot(right, down) || 1;
     const [cos, sin] = [right / length, down / length];
     const half = side === "query" ? 7 : 5;
@@ -58,9 +60,7 @@ kinds.arrows = (() => {
     return [
       line(x, y, a, b, { class: `${side} ray ${side === "query" ? "strong" : ""}`.trim() }),
       path(`M${corners.map(([p, q]) => `${round(p)},${round(q)}`).join("L")}z`, { class: side }),
-      label(side, x + right + 9 * cos, y + down + 9 * sin + 4, {
-        class: `halo ${side} ${cos < 0 ? "end" : ""}`.trim(),
-      }),
+      label(side, within(x + right), y + down + (down > 0 ? 19 : -9), { class: `middle halo ${side}` }),
     ];
   };
 
