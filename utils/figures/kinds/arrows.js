@@ -33,20 +33,28 @@ kinds.arrows = (() => {
   /** @param {Arrows} figure @param {number} i @param {string} name @param {number} x @param {number} y @param {number} radius */
   const drawPlane = (figure, i, name, x, y, radius) => {
     const scale = radius / figure.options.longest;
-    const tips = ["key", "query"].map((side) => ({ side, tip: figure.rowAt(side, i) }));
-    /** @param {number} at */
-    const within = (at) => Math.min(Math.max(at, x - radius + 8), x + radius - 8); // so that no name is cut off
+    const arrows = ["query", "key"].map((side) => {
+      const [right, up] = figure.rowAt(side, i);
+      const [tipX, tipY] = [x + scale * right, y - scale * up];
+      const nameX = Math.min(Math.max(tipX, x - radius + 8), x + radius - 8); // so that it is not cut off
+      return { side, tipX, tipY, nameX, nameY: tipY + (tipY > y ? 19 : -9) };
+    });
+    // If one name would hide the other, that of the key moves towards the middle.
+    const [query, key] = arrows;
+    if (Math.abs(query.nameX - key.nameX) < 60 && Math.abs(query.nameY - key.nameY) < 18)
+      key.nameY = query.nameY + (query.tipY > y ? -18 : 18);
     return [
       label(name, x, 14, { class: "middle" }),
       circle(x, y, radius, { class: "grid" }),
       line(x, y, x + radius, y, { class: "grid" }),
-      tips.map(({ side, tip: [right, up] }) => drawArrow(side, x, y, scale * right, -scale * up, within)),
+      arrows.map(({ side, tipX, tipY }) => drawArrow(side, x, y, tipX - x, tipY - y)),
+      arrows.map(({ side, nameX, nameY }) => label(side, nameX, nameY, { class: `middle halo ${side}` })),
       circle(x, y, 3, { class: "handle" }),
     ];
   };
 
-  /** @param {string} side @param {number} x @param {number} y @param {number} right @param {number} down @param {(x: number) => number} within */
-  const drawArrow = (side, x, y, right, down, within) => {
+  /** @param {string} side @param {number} x @param {number} y @param {number} right @param {number} down */
+  const drawArrow = (side, x, y, right, down) => {
     const length = Math.hypot(right, down) || 1;
     const [cos, sin] = [right / length, down / length];
     const half = side === "query" ? 7 : 5;
@@ -60,7 +68,6 @@ kinds.arrows = (() => {
     return [
       line(x, y, a, b, { class: `${side} ray ${side === "query" ? "strong" : ""}`.trim() }),
       path(`M${corners.map(([p, q]) => `${round(p)},${round(q)}`).join("L")}z`, { class: side }),
-      label(side, within(x + right), y + down + (down > 0 ? 19 : -9), { class: `middle halo ${side}` }),
     ];
   };
 
