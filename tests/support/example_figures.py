@@ -5,6 +5,7 @@ from decoding_example import record
 
 from utils.figures import (
     Alignment,
+    Arrows,
     Bars,
     Cache,
     Curve,
@@ -302,6 +303,30 @@ def lines(name: str = "lines") -> Lines:
     )
 
 
+def arrows(name: str = "arrows") -> Arrows:
+    """A fast pair of arrows and a slow one."""
+
+    def at(place, longs):
+        angles = place * torch.tensor([1.0, 0.1])
+        return torch.tensor(longs)[:, None] * torch.stack([angles.cos(), angles.sin()], dim=1)
+
+    def compute(asks, asked):
+        query, key = at(asks, [2.0, 1.0]), at(asked, [1.0, 1.5])
+        products = (query * key).sum(dim=1)
+        return {"query": query, "key": key, "products": products, "score": products.sum()}
+
+    return Arrows(
+        compute,
+        {"asks": range(5), "asked": range(5)},
+        planes=["fast", "slow"],
+        name=name,
+        alt="Two circles with two arrows each.",
+        say="At {asks} and {asked} the score is {score:2}.",
+        start={"asks": 3, "asked": 1},
+        invite="Turn both arrows.",
+    )
+
+
 def pieces(name: str = "pieces") -> Pieces:
     """Three short texts, one of them Chinese, that grow together from their ends."""
     words = ["newest", "we", "最新的"]
@@ -480,6 +505,7 @@ def examples() -> dict[str, Figure]:
         decoding(),
         plane(),
         lines(),
+        arrows(),
         translations(),
         pieces(),
         ranking(),

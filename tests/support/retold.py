@@ -6,6 +6,5 @@ from pathlib import Path
 EXEMPT = {
     "chat_model",
     "gpt",
-    "positions",
 }
 RETOLD = sorted({path.stem for path in (Path(__file__).parents[2] / "chapters").glob("*.ipynb")} - EXEMPT)

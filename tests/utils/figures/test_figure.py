@@ -229,6 +229,7 @@ SHARES = {
     "plane": set(),
     "lines": {"up_known", "down_known"},
     "translations": set(),
+    "arrows": set(),
     "pieces": {"begins", "fresh"},
     "layers": {"weights"},
     "ranking": {"scores"},

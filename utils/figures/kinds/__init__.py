@@ -4,6 +4,7 @@ Explained in book/explorables.
 """
 
 from utils.figures.kinds.alignment import Alignment
+from utils.figures.kinds.arrows import Arrows
 from utils.figures.kinds.bars import Bars
 from utils.figures.kinds.cache import Cache
 from utils.figures.kinds.curve import Curve
@@ -20,6 +21,7 @@ from utils.figures.kinds.weights import Weights
 
 __all__ = [
     "Alignment",
+    "Arrows",
     "Bars",
     "Cache",
     "Curve",
