@@ -8,7 +8,6 @@ EXEMPT = {
     "beyond_words",
     "chat_model",
     "fast_decoding",
-    "gpt",
     "long_sequences",
     "positions",
     "real_network",
