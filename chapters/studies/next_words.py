@@ -6,6 +6,7 @@ The network is on the page. No file is read, and no result is stored.
 import random
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
@@ -66,6 +67,10 @@ class Counts:
         rows = [[BOS, BOS, *row, EOS] for row in ids]
         often = torch.tensor([word for row in rows for word in row[2:]]).bincount(minlength=vocab_size) + 0.03
         self.unigram: Float[Tensor, " vocab"] = often / often.sum()
+        pairs = [first * vocab_size + second for row in rows for first, second in pairwise(row[1:])]
+        twos = torch.tensor(pairs).bincount(minlength=vocab_size**2).view(vocab_size, vocab_size) + 0.01
+        #: The log-probability that the word of a column follows that of a row.
+        self.bigram: Float[Tensor, "vocab vocab"] = (twos / twos.sum(dim=1, keepdim=True)).log()
         self.after_two: dict[tuple[int, int], Counter[int]] = {}
         for row in rows:
             for first, second, third in zip(row, row[1:], row[2:], strict=False):
@@ -80,16 +85,11 @@ class Counts:
                 probs[r, c] = found[outs[c]] / found.total() if found else 0
         return probs
 
-    def mixed(
-        self, batch: Batch, bigram: Float[Tensor, "vocab vocab"], *, chosen_on: Batch
-    ) -> Float[Tensor, "batch n"]:
-        """Log-probabilities of ``tgt_out`` by one, two and three words; the shares suit ``chosen_on`` best.
-
-        ``bigram`` has the log-probability that a column's word follows a row's.
-        """
+    def mixed(self, batch: Batch, *, chosen_on: Batch) -> Float[Tensor, "batch n"]:
+        """Log-probabilities of ``tgt_out`` by one, two and three words; the shares suit ``chosen_on`` best."""
 
         def parts(batch: Batch) -> Float[Tensor, "three batch n"]:
-            two = bigram[batch.tgt_in, batch.tgt_out].exp()
+            two = self.bigram[batch.tgt_in, batch.tgt_out].exp()
             return torch.stack([self.unigram[batch.tgt_out], two, self.trigram(batch)])
 
         known, real = parts(chosen_on), chosen_on.tgt_out != PAD

@@ -29,9 +29,10 @@ def test_shares_of_three_words_and_their_mixture() -> None:
     assert counts.unigram[5] == pytest.approx(3.03 / (11 + 7 * 0.03))
     assert counts.after_two[BOS, BOS] == {4: 3}
     assert counts.after_two[5, 6] == {EOS: 1}
-    bigram = torch.full((7, 7), 1 / 7).log()
-    found = counts.mixed(batch, bigram, chosen_on=batch)
+    # 5 followed 4 twice, and 6 once.
+    assert counts.bigram[4, 5].exp() == pytest.approx(2.01 / 3.07)
+    found = counts.mixed(batch, chosen_on=batch)
     # Three words know most here, so the other two get the smallest shares of the grid.
-    one, two = counts.unigram[batch.tgt_out], torch.full((1, 4), 1 / 7)
+    one, two = counts.unigram[batch.tgt_out], counts.bigram[batch.tgt_in, batch.tgt_out].exp()
     three = torch.tensor([[1, 2 / 3, 0.5, 1]])
     torch.testing.assert_close(found, (0.0003 * one + 0.1 * two + 0.8997 * three).log())
