@@ -2,7 +2,7 @@ r"""Attention over long sequences: the exact form in blocks, windows, and states
 
 The masks are those of ``attention``: True where a query may attend to a key. There are no kernels for graphics
 processors here: the fast form of the exact attention is ``torch.nn.functional.scaled_dot_product_attention``.
-Explained in chapters/long_sequences.
+Explained in chapters/long_sequences and chapters/linear_attention.
 """
 
 import math
@@ -130,7 +130,7 @@ def positive_features(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     >>> positive_features(torch.tensor([-100.0, 0.0, 2.0]))
     tensor([0., 1., 3.])
 
-    Source: Katharopoulos et al. (2020), section 3.2.1. Explained in chapters/long_sequences.
+    Source: Katharopoulos et al. (2020), section 3.2.1. Explained in chapters/linear_attention.
     """
     return nn.functional.elu(x) + 1
 
@@ -163,7 +163,7 @@ def linear_attention(
     tensor([[2.],
             [3.]])
 
-    Source: Katharopoulos et al. (2020), section 3.3. Explained in chapters/long_sequences.
+    Source: Katharopoulos et al. (2020), section 3.3. Explained in chapters/linear_attention.
     """
     _check_pairs(queries, keys, values)
     asking = widened(features(queries))
@@ -216,7 +216,7 @@ def recurrent_attention(
             [5.]]))
 
     Source: Katharopoulos et al. (2020), section 3.4; for the delta rule Schlag et al. (2021), section 4.2; for gate and
-    rule together Yang, Kautz and Hatamizadeh (2024). Explained in chapters/long_sequences.
+    rule together Yang, Kautz and Hatamizadeh (2024). Explained in chapters/linear_attention.
     """
     _check_pairs(queries, keys, values)
     batch, n = keys.shape[:-2], keys.shape[-2]

@@ -86,7 +86,9 @@ class DecoderSteps:
     Explained in chapters/bahdanau_decoder.
     """
 
-    def __init__(self, model: EncoderDecoder, src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"]):
+    def __init__(
+        self, model: EncoderDecoder, src: Int[Tensor, "batch n *item"], src_lens: Int[Tensor, " batch"]
+    ):
         self._decoder = model.decoder
         self._memory, self._state = model.start(src, src_lens)
         self._shape = (len(src), 1)  # sentences, hypotheses per sentence
@@ -127,7 +129,7 @@ MakeSteps = Callable[[EncoderDecoder, Tensor, Tensor], Steps]
 @torch.no_grad()
 def greedy(
     model: EncoderDecoder,
-    src: Int[Tensor, "batch n"],
+    src: Int[Tensor, "batch n *item"],
     src_lens: Int[Tensor, " batch"],
     *,
     max_len: int,

@@ -428,7 +428,8 @@ class EncoderDecoder(nn.Module):
     """A translator: reads the source and predicts each target word from those before it.
 
     Args:
-        encoder: a module that returns outputs and states as :class:`Encoder` does.
+        encoder: a module that returns outputs and states as :class:`Encoder` does. It may read other things than ids,
+            such as the patches of a picture: then a source has further axes, and its lengths count what it reads.
         decoder: one of this module, or any other :class:`Decoder`.
 
     Source: Sutskever et al. (2014); Cho et al. (2014). Explained in chapters/encoder_decoder.
@@ -439,7 +440,10 @@ class EncoderDecoder(nn.Module):
         self.encoder, self.decoder = encoder, decoder
 
     def forward(
-        self, src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"], tgt_in: Int[Tensor, "batch t"]
+        self,
+        src: Int[Tensor, "batch n *item"],
+        src_lens: Int[Tensor, " batch"],
+        tgt_in: Int[Tensor, "batch t"],
     ) -> tuple[Float[Tensor, "batch t vocab"], Float[Tensor, "batch t n"] | None]:
         """Teacher forcing: logits of the next word at each step, and the attention weights or None.
 
@@ -455,7 +459,7 @@ class EncoderDecoder(nn.Module):
         logits, _, weights = self.decoder(tgt_in, memory, state)
         return logits, weights
 
-    def start(self, src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"]) -> tuple[Any, Any]:
+    def start(self, src: Int[Tensor, "batch n *item"], src_lens: Int[Tensor, " batch"]) -> tuple[Any, Any]:
         """Read the source once: the decoder's memory and its first state."""
         enc_outputs, enc_state = self.encoder(src, src_lens)
         return self.decoder.start(enc_outputs, enc_state, src_lens)

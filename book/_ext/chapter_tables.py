@@ -158,7 +158,6 @@ def goals(root: Path) -> str:
 
 #: What students do in the sessions after some chapters.
 THEN = {
-    "chinese_english": "Students train a translator on a file of their own",
     "chat_model": "Students show a measurement of their own",
 }
 SESSIONS_A_WEEK = 3

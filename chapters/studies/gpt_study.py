@@ -5,7 +5,7 @@ smollm2``) and a few minutes on one core. The results are stored beside this fil
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -20,6 +20,7 @@ from torch import Tensor
 from studies.chat_model import FILE
 from studies.parts import run_parts
 from utils.chat_model import ChatModel, read_chat_model
+from utils.corpus.batches import pad_ids
 from utils.corpus.download import NETWORKS, get_network
 from utils.search import next_word_probabilities
 
@@ -57,8 +58,9 @@ class GPTSettings(NamedTuple):
     pieces: int = 60  #: of each story
     settings: tuple[tuple[float, float], ...] = ((0.01, 1.0), (0.8, 0.9), (1.0, 1.0), (2.0, 1.0))
     story_seeds: tuple[int, ...] = (0, 1, 2)
-    examples: tuple[int, ...] = (0, 1, 2, 4, 8, 16)
-    seed: int = 0
+    pool: int = 10  #: the first pairs of a list are examples, and the others are asked
+    examples: tuple[int, ...] = (0, 1, 2, 4, 8)
+    example_draws: int = 3
 
 
 def pairs_of(text: str) -> list[tuple[str, str]]:
@@ -151,28 +153,42 @@ def measure_stories(model: ChatModel, tokenizer: Tokenizer, settings: GPTSetting
 
 
 @torch.no_grad()
-def answered(model: ChatModel, tokenizer: Tokenizer, prompt: str, answer: str) -> bool:
-    """Whether the most probable next pieces are exactly the answer, and then the line ends or another word begins."""
-    before, right = tokenizer.encode(prompt).ids, tokenizer.encode(f" {answer}").ids
-    logits, _ = model(torch.tensor([before + right]))
-    return logits[0, len(before) - 1 : -1].argmax(dim=-1).tolist() == right
+def answered(
+    model: ChatModel,
+    tokenizer: Tokenizer,
+    examples: Sequence[tuple[str, str]],
+    pairs: Sequence[tuple[str, str]],
+) -> list[bool]:
+    """For each pair, whether the most probable pieces after the examples and its word are exactly its answer."""
+    past = None
+    if examples:
+        _, past = model(torch.tensor([tokenizer.encode(prompt_of(examples, "").removesuffix(" ->")).ids]))
+        past = [tuple(part.expand(len(pairs), -1, -1, -1) for part in layer) for layer in past]
+    asked = [tokenizer.encode(prompt_of([], left)).ids for left, _ in pairs]
+    wanted = [tokenizer.encode(f" {right}").ids for _, right in pairs]
+    rows = [[*ask, *want] for ask, want in zip(asked, wanted, strict=True)]
+    best = (
+        model(pad_ids(rows), past)[0].argmax(dim=-1).tolist()
+    )  # what stands after a row changes nothing in it
+    return [
+        row[len(ask) - 1 : len(ask) + len(want) - 1] == want
+        for row, ask, want in zip(best, asked, wanted, strict=True)
+    ]
 
 
 def measure_examples(
     model: ChatModel, tokenizer: Tokenizer, settings: GPTSettings, pairs: Sequence[tuple[str, str]]
 ) -> dict:
-    """How many words are answered rightly, by the number of examples, right ones and such with exchanged answers."""
-    right: Mapping[str, dict[str, int]] = {"right": {}, "exchanged": {}}
+    """How many words are answered rightly in each draw of examples, which are right or have exchanged answers."""
+    shown, asked = pairs[: settings.pool], pairs[settings.pool :]
+    right: dict[str, dict[str, list[int]]] = {"right": {}, "exchanged": {}}
     for num in settings.examples:
-        choose = random.Random(settings.seed)
-        hits = dict.fromkeys(right, 0)
-        for pair in pairs:
-            examples = choose.sample([other for other in pairs if other != pair], num)
-            for kind, shown in (("right", examples), ("exchanged", exchanged(examples))):
-                hits[kind] += answered(model, tokenizer, prompt_of(shown, pair[0]), pair[1])
-        for kind, each in hits.items():
-            right[kind][str(num)] = each
-    return {"words": len(pairs), "right": right}
+        for seed in range(settings.example_draws if num else 1):
+            examples = random.Random(seed).sample(shown, num)
+            kinds = {"right": examples} | ({"exchanged": exchanged(examples)} if num > 1 else {})
+            for kind, each in kinds.items():
+                right[kind].setdefault(str(num), []).append(sum(answered(model, tokenizer, each, asked)))
+    return {"words": len(asked), "right": right}
 
 
 def run_study(settings: GPTSettings, out: Path) -> None:

@@ -4,6 +4,7 @@ Each rule takes a notebook and yields a sentence for each fault.
 """
 
 import ast
+import base64
 import itertools
 import re
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ import pytest
 from nbformat import NotebookNode
 
 from utils.exercises.form import exercises_of
+from utils.figures import still
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
@@ -37,6 +39,8 @@ STATED_NUMBER = re.compile(
     r"^(?:- \*\*(?:Right|No): |\d\. (?:At most )?)([-−]?\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))?(?:\.\*\*|\.$|: )",
     re.MULTILINE,
 )
+#: The picture of a figure, as SVG in base64.
+STILL = re.compile(r"data:image/svg\+xml;base64,([\w+/=]+)")
 #: The keys of `metadata.course`: all must be there, or may be.
 COURSE, MORE_OF_COURSE = {"question", "gives", "goals", "needs"}, {"picture", "short_way"}
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -305,6 +309,17 @@ def notebook_is_normalised(notebook: NotebookNode) -> Iterator[str]:
     ids = [cell.id for cell in notebook.cells]
     if len(set(ids)) < len(ids):
         yield "two cells have the same id"
+
+
+@rule
+def stored_figures_look_as_a_run_would_draw_them(notebook: NotebookNode) -> Iterator[str]:
+    """The still pictures hold the style of the day on which the chapter was run."""
+    style = still.read("picture.css").replace("&", "&amp;").replace("<", "&lt;")
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            for picture in STILL.findall(output.get("data", {}).get("text/html", "")):
+                if style not in base64.b64decode(picture).decode():
+                    yield f"run the chapter: the figure of the cell {cell.id} has an older picture.css"
 
 
 @pytest.mark.parametrize("find_faults", RULES, ids=lambda find_faults: find_faults.__name__)

@@ -4,11 +4,8 @@ from pathlib import Path
 
 #: Chapters that are exempt from the form until they are retold.
 EXEMPT = {
-    "bert",
-    "beyond_words",
     "chat_model",
     "fast_decoding",
-    "long_sequences",
     "positions",
     "real_network",
 }

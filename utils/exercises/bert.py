@@ -74,7 +74,7 @@ def _expect_share(hits: Tensor, share: float, what: str, hint: str) -> None:
     cases=[
         Case(
             "for two rows",
-            (torch.tensor([[1.0, 5.0], [3.0, 7.0]]), torch.tensor([0.0, 2.0])),
+            (torch.tensor([[5.0, 0.0], [0.0, 10.0]]), torch.tensor([3.0, 4.0])),
             "both rows of the example are equal along the direction",
         ),
         Case(

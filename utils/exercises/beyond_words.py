@@ -77,6 +77,3 @@ def see(*given: object, before=1, after=0, whole=True, pool=_MEAN) -> tuple:
     x = to_vector(patches) + before * places
     new, weights = layer(x)
     return head(pool((new if whole else x) + after * places)), weights
-
-
-#: How red and how round four things are.

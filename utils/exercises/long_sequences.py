@@ -79,25 +79,38 @@ def online(
     return context / total if divided else context
 
 
-def _state(d: int, d_value: int) -> Case:
-    state, value = torch.randn(d, d_value, generator=_RANDOM), torch.randn(d_value, generator=_RANDOM)
-    key = torch.nn.functional.normalize(torch.randn(d, generator=_RANDOM), dim=0)
-    point = f"with d = {d} the key gets the new value, and a key at right angles its old answer"
-    rest = "Change the state by an outer product of the key, and leave the rest as it is."
-    return Case(f"with d = {d}", (state, key, value), point, rest)
+def _parts(says: str, first: list[float], second: list[float]) -> Case:
+    """What two readers know of three queries, whose largest scores lie near these numbers."""
+    parts = []
+    for top in (first, second):
+        m = torch.tensor(top)[:, None] + torch.rand(3, 1, generator=_RANDOM)
+        t, c = 1 + 4 * torch.rand(3, 1, generator=_RANDOM), torch.randn(3, 2, generator=_RANDOM)
+        parts.append((m, t, c))
+    hint = "Both parts get a factor: exp of their own maximum minus the common one."
+    return Case(says, tuple(parts), f"{says} m, t and c are those of all keys", hint)
 
 
 @against(
-    3,
-    "First ask the state: `key @ state`. The difference from the value is what must be added.",
-    "`state + torch.outer(key, value - key @ state)`",
-    cases=[_state(3, 2), _state(5, 7)],
+    2,
+    "The common m is the larger of both. Each part's t and c get the factor exp(own m - common m).",
+    "`shrink_1, shrink_2 = (m_1 - m).exp(), (m_2 - m).exp()`, then `t = shrink_1 * t_1 + shrink_2 * t_2`.",
+    cases=[
+        _parts("for two parts of the keys", [4.0, 0.5, 5.0], [1.5, 3.0, 3.5]),
+        _parts("with scores near 1,000", [1000.0, 998.0, 997.0], [998.5, 1000.5, 999.0]),
+    ],
     mistakes={
-        "the old value is still in the answer | What does the state answer before you write?": {"old": 0},
-        "the change has the wrong sign | The difference is the value minus the answer.": {"sign": -1},
-        "all other answers are gone | Add to the old state.": lambda state, k, value: torch.outer(k, value),
+        "the first part keeps its old maximum | Multiply its t and c by exp(m_1 - m).": {"first": False},
+        "the second part keeps its old maximum | Multiply its t and c by exp(m_2 - m).": {"second": False},
+        "m is that of the first part | Take the larger one.": {"top": "first"},
+        "the maxima are added | Take the larger one.": {"top": "sum"},
+        "t is shrunk and c is not | Both sums were made with the old maximum.": {"contexts": False},
     },
-    parts=["the new state"],
+    parts=["m", "t", "c"],
 )
-def replace(state: Tensor, key: Tensor, value: Tensor, *, old: int = 1, sign: int = 1) -> Tensor:
-    return state + sign * torch.outer(key, value - old * (key @ state))
+def merge(one, other, *, first=True, second=True, top="larger", contexts=True):
+    (m_1, t_1, c_1), (m_2, t_2, c_2) = one, other
+    m = {"larger": torch.maximum(m_1, m_2), "first": m_1, "sum": m_1 + m_2}[top]
+    shrink_1 = (m_1 - m).exp() if first else torch.ones_like(m)
+    shrink_2 = (m_2 - m).exp() if second else torch.ones_like(m)
+    context = shrink_1 * c_1 + shrink_2 * c_2 if contexts else c_1 + c_2
+    return m, shrink_1 * t_1 + shrink_2 * t_2, context
