@@ -1,10 +1,11 @@
 """The study of what a GPT writes, with a tiny network, and its stored results."""
 
 import json
+from types import SimpleNamespace
 
 import torch
 
-from studies.gpt_study import OPPOSITES, PASTS, RESULTS, GPTSettings, drawn, exchanged, pairs_of
+from studies.gpt_study import OPPOSITES, PASTS, RESULTS, GPTSettings, answered, drawn, exchanged, pairs_of
 from utils.chat_model import ChatModel
 from utils.search import next_word_probabilities
 
@@ -42,3 +43,22 @@ def test_no_question_has_two_answers_and_no_exchanged_example_is_right() -> None
         assert len(pairs) == len({left for left, _ in pairs}) == 40
         for (left, wrong), (_, right) in zip(exchanged(pairs), pairs, strict=True):
             assert wrong != right, left
+
+
+def sums(ids, past=None):
+    """A model whose next piece is the sum of all pieces so far, modulo 128."""
+    read = ids if past is None else torch.cat([past[0][0][:, 0, :, 0], ids], dim=1)
+    every = torch.nn.functional.one_hot(read.cumsum(dim=1) % 128, 128).float()
+    return every[:, -ids.shape[1] :], [(read[:, None, :, None],) * 2]
+
+
+def test_an_answer_is_right_after_its_examples_and_in_all_its_pieces() -> None:
+    letters = SimpleNamespace(encode=lambda text: SimpleNamespace(ids=[ord(letter) for letter in text]))
+    # "a4 ->" has the sum 288, so a space follows, whose sum is 64, "@"; then 0 follows, which is no letter.
+    assert answered(sums, letters, [], [("a4", "@"), ("a5", "@"), ("a4", "@@")]) == [True, False, False]
+    # "x -> y" and a new line have the sum 422, and "o ->" has 250: 32 again.
+    assert answered(sums, letters, [("x", "y")], [("o", "@"), ("a4", "@"), ("o", "@@")]) == [
+        True,
+        False,
+        False,
+    ]
