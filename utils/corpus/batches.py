@@ -25,7 +25,7 @@ class Batch(NamedTuple):
         tgt: target ids from BOS to EOS, padded at the end.
     """
 
-    src: Int[Tensor, "batch n *item"]
+    src: Int[Tensor, "batch n ..."]
     src_lens: Int[Tensor, " batch"]
     tgt: Int[Tensor, "batch t_plus_1"]
 

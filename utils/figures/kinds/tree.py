@@ -14,6 +14,11 @@ from utils.figures.kinds.decoding import END
 #: The hypotheses after one step of a search, the best first: the words of each, and its probability.
 Kept = Sequence[tuple[Sequence[str], float]]
 
+_SAYS = (
+    "Step {step}: “{front|texts}” is in front ({best:0%}).",
+    "The search ends with “{front|texts}” ({best:0%}){verdict|verdicts}.",
+)
+
 
 class Tree(Figure):
     """A tree of hypotheses, which grows to the right on a desk and down on a phone; the way to the best one is thick.
@@ -27,7 +32,8 @@ class Tree(Figure):
         axis: the name of the axis.
         right: the right translation as a text, if the sentence should say whether a search has found it.
         write: turns words into a text.
-        options: as for :class:`utils.figures.figure.Figure`, without ``say``.
+        say: a sentence for the steps of a search, and one for its end, in place of those about the best hypothesis.
+        options: as for :class:`utils.figures.figure.Figure`.
 
     Raises:
         ValueError: a search without a step, or a hypothesis that continues none of the step before.
@@ -44,6 +50,7 @@ class Tree(Figure):
         axis: str = "beam_width",
         right: str = "",
         write: Callable[[Sequence[str]], str] = " ".join,
+        say: Sequence[str] = _SAYS,
         **options,
     ):
         if not searches or not all(steps and all(steps) for steps in searches.values()):
@@ -69,10 +76,7 @@ class Tree(Figure):
         super().__init__(
             compute,
             {axis: list(searches), "step": range(1, self.longest + 1)},
-            say=[
-                "Step {step}: “{front|texts}” is in front ({best:0%}).",
-                "The search ends with “{front|texts}” ({best:0%}){verdict|verdicts}.",
-            ],
+            say=list(say),
             labels={
                 "words": [END if word == "<eos>" else word for word in words],
                 "texts": texts,

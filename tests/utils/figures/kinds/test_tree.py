@@ -76,6 +76,11 @@ def test_the_sentence_says_what_is_in_front_and_whether_it_is_right() -> None:
     assert small(right="").sentence() == "The search ends with “c” (36%)."
 
 
+def test_a_tree_of_something_else_has_its_own_sentences() -> None:
+    figure = small(say=["{step}: {front|texts}", "over: {front|texts}"])
+    assert [figure.sentence(beam_width=1, step=step) for step in (2, 3)] == ["2: a b", "over: a b"]
+
+
 @pytest.mark.parametrize(
     ("searches", "message"),
     [
