@@ -68,14 +68,14 @@ network-%: $(INSTALLED)
 	@$(BIN)/python -m utils data get $* >/dev/null || echo "The cells that run $* will be skipped."
 NETWORK := $(if $(filter chapters/real_network.ipynb,$(SELECTED)),network-minilm) $(if $(filter chapters/chat_model.ipynb,$(SELECTED)),network-smollm2)
 
-test: browser lint $(NETWORK)  ## run the tests, about 20 minutes (CHAPTER=name for one chapter)
+test: browser lint $(NETWORK)  ## run the tests, about 15 minutes (CHAPTER=name for one chapter)
 ifdef CHAPTER
 	ATTENTION_CHAPTER="$(CHAPTER)" $(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) -m "not slow" -k "$(CHAPTER)" tests/book tests/chapters/test_*.py
 else
 	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) -m "not slow" chapters/studies tests utils
 endif
 
-test-all: browser lint $(NETWORK)  ## run all tests, about 30 minutes: also killed processes, all pages, all solutions
+test-all: browser lint $(NETWORK)  ## run all tests, about 25 minutes: also killed processes, all pages, all solutions
 	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) chapters/studies tests utils
 
 check: lint  ## run before each commit: style, tests of the code without training or a browser, form of the chapters

@@ -163,16 +163,16 @@ def trained(task: str, settings: BertSettings, share: float = 0.0) -> LanguageMo
         ids = [row[::-1] for row in ids]
     loss = partial(gap_loss, share) if task == "gaps" else next_loss
     batches = ShuffledBatches(ids, ids, batch_size=settings.batch_size)
-    torch.manual_seed(0)
-    model = LanguageModel(len(corpus().words))
-    fit(
-        model,
-        batches,
-        epochs=settings.epochs,
-        lr=settings.lr,
-        loss=loss,
-        label_smoothing=0.0,
-    )
+    with seeded(0):
+        model = LanguageModel(len(corpus().words))
+        fit(
+            model,
+            batches,
+            epochs=settings.epochs,
+            lr=settings.lr,
+            loss=loss,
+            label_smoothing=0.0,
+        )
     return model
 
 

@@ -6,15 +6,18 @@ meanings were written for this study, and are in ``two_meanings.tsv``: a word, a
 """
 
 import random
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from math import comb
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
+import regex
 import torch
 import typer
+from opencc import OpenCC
 from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -49,6 +52,9 @@ class NetworkSettings(NamedTuple):
 
 # ---- Sentences ----
 
+_VERB = re.compile(r"\b(is|was|are|were|am|can|will|must|should|could|would)\b(?= )")
+_NEGATIVE = re.compile(r"'|\b(not|never|no|any|nothing|nobody)\b")
+
 
 def paraphrases() -> tuple[list[str], list[set[int]]]:
     """The sentences of the sample that share a Chinese translation with others, and the numbers of those others."""
@@ -63,6 +69,40 @@ def paraphrases() -> tuple[list[str], list[set[int]]]:
     sentences = [english for english, same in others.items() if same]
     number = {english: i for i, english in enumerate(sentences)}
     return sentences, [{number[other] for other in others[english]} for english in sentences]
+
+
+def with_a_word_more(added: Sequence[str]) -> list[list[str]]:
+    """Plain sentences, each with a paraphrase, and with each of these words behind its verb.
+
+    They have one verb such as *is* or *can*, and no negation.
+    """
+    sentences, others = paraphrases()
+    rows = []
+    for sentence, same in zip(sentences, others, strict=True):
+        if sentence.endswith(".") and len(_VERB.findall(sentence)) == 1 and not _NEGATIVE.search(sentence):
+            more = [_VERB.sub(rf"\g<0> {word}", sentence) for word in added]
+            rows.append([sentence, sentences[min(same)], *more])
+    return rows
+
+
+def translated_characters() -> Tensor:
+    """For each sentence that has paraphrases, the Chinese characters of its translation: 1 where it has a character.
+
+    If it has several translations, it is the share of those that have the character.
+    """
+    number = {sentence: i for i, sentence in enumerate(paraphrases()[0])}
+    simplified = OpenCC("t2s")
+    found = []
+    for line in SAMPLE.read_text("utf-8").splitlines():
+        english, chinese, *_ = line.split("\t")
+        if english in number:
+            found.append((number[english], set(regex.findall(r"\p{Han}", simplified.convert(chinese)))))
+    column = {c: j for j, c in enumerate(sorted(set().union(*(characters for _, characters in found))))}
+    values, times = torch.zeros(len(number), len(column)), torch.zeros(len(number), 1)
+    for i, characters in found:
+        values[i, [column[c] for c in characters]] += 1
+        times[i] += 1
+    return values / times
 
 
 def meanings() -> list[list[str]]:
@@ -298,6 +338,78 @@ def order_items(num: int, seed: int) -> dict[str, list[Item]]:
         while len(items) < num:
             items[make(draw)] = None
         found[kind] = list(items)
+    return found
+
+
+# ---- Searches that know no order ----
+
+#: Kinds of sentences that are right only if both ways are.
+_BOTH_WAYS = {"not": ["quality"], "who": [kind for kind in KINDS if kind != "quality"]}
+#: Cosines that differ by less are those of the same words.
+_EQUAL = 1e-6
+
+
+def average_of_words(encoder: SentenceEncoder, lists: Sequence[Sequence[int]]) -> Tensor:
+    """The mean of the vectors of pieces at the network's input, of length 1, for each list of pieces."""
+    return normalize(
+        torch.stack([encoder.words.weight.detach()[ids[1:-1]].mean(dim=0) for ids in lists]), dim=1
+    )
+
+
+def tf_idf(lists: Sequence[Sequence[int]], collection: Sequence[Sequence[int]]) -> Tensor:
+    """How often each piece is in a list, times the logarithm of how rare it is in the collection; of length 1.
+
+    A piece that the collection does not have counts as much as one that it has once.
+    """
+    texts = Counter(piece for ids in collection for piece in set(ids[1:-1]))
+    pieces = sorted({piece for ids in lists for piece in ids[1:-1]})
+    place = {piece: j for j, piece in enumerate(pieces)}
+    counts = torch.zeros(len(lists), len(pieces))
+    for i, ids in enumerate(lists):
+        for piece in ids[1:-1]:
+            counts[i, place[piece]] += 1
+    rare = torch.tensor([len(collection) / max(1, texts[piece]) for piece in pieces]).log()
+    return normalize(counts * rare, dim=1)
+
+
+def answers_of(search: Callable[[list[list[int]]], Tensor], tokenizer: Tokenizer) -> dict[str, float]:
+    """Shares of right answers of a search, which gives a vector to each list of pieces; for names see ``answers_in``.
+
+    Equal cosines are half right where there are two sentences, and wrong where both ways must be right.
+    """
+
+    def vectors(texts: Sequence[str]) -> Tensor:
+        return search([encoding.ids for encoding in tokenizer.encode_batch(list(texts))])
+
+    sentences, others = paraphrases()
+    v = vectors(sentences)
+    nearest = (v @ v.T).fill_diagonal_(-2).argmax(dim=1).tolist()
+    v = vectors([sentence for row in meanings() for sentence in row[1:]])
+    one, same, other = (v[numbers] for numbers in torch.tensor(meaning_triples()).T)
+    ahead = (one * (same - other)).sum(dim=1)
+    found = {
+        "paraphrase": sum(j in of for j, of in zip(nearest, others, strict=True)) / len(others),
+        "meaning": ((ahead > _EQUAL).double() + (ahead.abs() <= _EQUAL) / 2).mean().item(),
+    }
+    items = order_items(20, 0)
+    for name, kinds in _BOTH_WAYS.items():
+        v = vectors([text for kind in kinds for item in items[kind] for text in _texts(item)])
+        v = v.view(20 * len(kinds), 5, -1)
+        cosines = (v[:, :1] * v[:, 1:]).sum(dim=2)
+        found[name] = (cosines[:, ::2] > cosines[:, 1::2] + _EQUAL).all(dim=1).double().mean().item()
+    return found
+
+
+def answers_in(part: Mapping) -> dict[str, float]:
+    """Shares of right answers in a stored part.
+
+    A paraphrase is nearest; the state of a word has its meaning, and the vector of its sentence has it; the place of
+    *not* and who did it are right in both ways.
+    """
+    found = {"paraphrase": part["paraphrases"], "word": part["word"], "meaning": part["sentence"]}
+    for name, kinds in _BOTH_WAYS.items():
+        shares = [order[kind][2] for order in part["order"] for kind in kinds]
+        found[name] = sum(shares) / len(shares)
     return found
 
 

@@ -32,6 +32,7 @@ OF_OTHERS = {"extra_extensions", "enc_valid_len", "enc_valid_lens"} | {
     "length_penalty",
     "early_stopping",
     "no_repeat_ngram_size",
+    "past_key_values",
 }
 
 

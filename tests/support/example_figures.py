@@ -5,7 +5,9 @@ from decoding_example import record
 
 from utils.figures import (
     Alignment,
+    Arrows,
     Bars,
+    Cache,
     Curve,
     DecodingSteps,
     Figure,
@@ -14,6 +16,7 @@ from utils.figures import (
     Lines,
     Pieces,
     Plane,
+    Ranking,
     Translations,
     Tree,
     Weights,
@@ -300,6 +303,30 @@ def lines(name: str = "lines") -> Lines:
     )
 
 
+def arrows(name: str = "arrows") -> Arrows:
+    """A fast pair of arrows and a slow one."""
+
+    def at(place, longs):
+        angles = place * torch.tensor([1.0, 0.1])
+        return torch.tensor(longs)[:, None] * torch.stack([angles.cos(), angles.sin()], dim=1)
+
+    def compute(asks, asked):
+        query, key = at(asks, [2.0, 1.0]), at(asked, [1.0, 1.5])
+        products = (query * key).sum(dim=1)
+        return {"query": query, "key": key, "products": products, "score": products.sum()}
+
+    return Arrows(
+        compute,
+        {"asks": range(5), "asked": range(5)},
+        planes=["fast", "slow"],
+        name=name,
+        alt="Two circles with two arrows each.",
+        say="At {asks} and {asked} the score is {score:2}.",
+        start={"asks": 3, "asked": 1},
+        invite="Turn both arrows.",
+    )
+
+
 def pieces(name: str = "pieces") -> Pieces:
     """Three short texts, one of them Chinese, that grow together from their ends."""
     words = ["newest", "we", "最新的"]
@@ -325,6 +352,42 @@ def pieces(name: str = "pieces") -> Pieces:
         play="merges",
         start={"merges": 1},
         invite="Press play.",
+    )
+
+
+def cache(name: str = "cache") -> Cache:
+    """Six heads over a text of five words, with six key heads, three or one."""
+    return Cache(
+        lambda words, keys: {"serves": torch.arange(6) * int(keys[0]) // 6, "kept": words * int(keys[0])},
+        {"words": range(1, 6), "keys": ["6 key heads", "3 key heads", "1 key head"]},
+        words=["newest", "we", "最新的", "a", "."],
+        heads=6,
+        name=name,
+        alt="Six heads, and blocks of keys and values.",
+        say="With {keys} {kept} blocks are kept of {words} words.",
+        play="words",
+        start={"words": 3, "keys": "3 key heads"},
+        invite="Press play.",
+    )
+
+
+def ranking(name: str = "ranking") -> Ranking:
+    """What two searches find: the words of a text, and others of one meaning."""
+    found = ["A dog barks.", "A hound bays.", "A cat sleeps."]
+
+    def compute(search, text):
+        order = torch.tensor([0, 1, 2] if search == "words" else [1, 0, 2]).roll(text)
+        return {"ranked": order, "scores": torch.tensor([0.9, 0.6 - text / 10, 0.0]), "best": order[0]}
+
+    return Ranking(
+        compute,
+        {"search": ["words", "meaning"], "text": [0, 1]},
+        texts=found,
+        heading="nearest",
+        name=name,
+        alt="Three short texts with a bar each.",
+        say="By {search}, “{best|texts}” is nearest to text {text}.",
+        invite="Choose the other search.",
     )
 
 
@@ -436,13 +499,16 @@ def examples() -> dict[str, Figure]:
         heads(),
         cells(),
         bars(),
+        cache(),
         curve(),
         alignment(),
         decoding(),
         plane(),
         lines(),
+        arrows(),
         translations(),
         pieces(),
+        ranking(),
         tree(),
         layers(),
         looked_at(),

@@ -5,8 +5,5 @@ from pathlib import Path
 #: Chapters that are exempt from the form until they are retold.
 EXEMPT = {
     "chat_model",
-    "fast_decoding",
-    "positions",
-    "real_network",
 }
 RETOLD = sorted({path.stem for path in (Path(__file__).parents[2] / "chapters").glob("*.ipynb")} - EXEMPT)

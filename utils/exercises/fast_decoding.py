@@ -109,6 +109,9 @@ def _probabilities(case: str, large: list[float], small: list[float]) -> Case:
     ],
     mistakes={
         "some are above 1 | A probability is at most 1.": {"accepted": lambda p, q: p / q},
+        "this is how often a word is drafted and kept | A drafted word j is kept with p_j / q_j.": {
+            "accepted": torch.minimum
+        },
         "large and small are exchanged | Keep less where q is larger than p.": {
             "accepted": lambda p, q: (q / p).clamp(max=1)
         },

@@ -4,7 +4,9 @@ Explained in book/explorables.
 """
 
 from utils.figures.kinds.alignment import Alignment
+from utils.figures.kinds.arrows import Arrows
 from utils.figures.kinds.bars import Bars
+from utils.figures.kinds.cache import Cache
 from utils.figures.kinds.curve import Curve
 from utils.figures.kinds.decoding import DecodingSteps, record_decoding
 from utils.figures.kinds.heads import Heads
@@ -12,13 +14,16 @@ from utils.figures.kinds.layers import Layers
 from utils.figures.kinds.lines import Lines
 from utils.figures.kinds.pieces import Pieces
 from utils.figures.kinds.plane import Plane
+from utils.figures.kinds.ranking import Ranking
 from utils.figures.kinds.translations import Translations
 from utils.figures.kinds.tree import Tree
 from utils.figures.kinds.weights import Weights
 
 __all__ = [
     "Alignment",
+    "Arrows",
     "Bars",
+    "Cache",
     "Curve",
     "DecodingSteps",
     "Heads",
@@ -26,6 +31,7 @@ __all__ = [
     "Lines",
     "Pieces",
     "Plane",
+    "Ranking",
     "Translations",
     "Tree",
     "Weights",
