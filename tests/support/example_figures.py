@@ -358,15 +358,18 @@ def pieces(name: str = "pieces") -> Pieces:
 def cache(name: str = "cache") -> Cache:
     """Six heads over a text of five words, with six key heads, three or one."""
     return Cache(
-        lambda words, keys: {"serves": torch.arange(6) * int(keys[0]) // 6, "kept": words * int(keys[0])},
-        {"words": range(1, 6), "keys": ["6 key heads", "3 key heads", "1 key head"]},
+        lambda words, sharing: {
+            "serves": torch.arange(6) * int(sharing[0]) // 6,
+            "kept": words * int(sharing[0]),
+        },
+        {"words": range(1, 6), "sharing": ["6 key heads", "3 key heads", "1 key head"]},
         words=["newest", "we", "最新的", "a", "."],
         heads=6,
         name=name,
         alt="Six heads, and blocks of keys and values.",
-        say="With {keys} {kept} blocks are kept of {words} words.",
+        say="With {sharing} {kept} blocks are kept of {words} words.",
         play="words",
-        start={"words": 3, "keys": "3 key heads"},
+        start={"words": 3, "sharing": "3 key heads"},
         invite="Press play.",
     )
 
