@@ -5,8 +5,8 @@ smollm2``) and a few minutes on one core. The results are stored beside this fil
 """
 
 import random
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -193,13 +193,21 @@ def measure_examples(
 
 def run_study(settings: GPTSettings, out: Path) -> None:
     """Measure what is not stored yet, and store it."""
-    model, tokenizer, _ = read_chat_model(get_network("smollm2") / FILE)
-    given = (model, tokenizer, settings)
+
+    @cache
+    def network() -> tuple[ChatModel, Tokenizer]:
+        """Read when the first part is measured, and not to see that all are there."""
+        model, tokenizer, _ = read_chat_model(get_network("smollm2") / FILE)
+        return model, tokenizer
+
+    def part(measure: Callable[..., dict], *arguments: object) -> Callable[[], dict]:
+        return lambda: measure(*network(), settings, *arguments)
+
     parts = {
-        "ways": partial(measure_ways, *given),
-        "stories": partial(measure_stories, *given),
-        "opposites": partial(measure_examples, *given, pairs_of(OPPOSITES)),
-        "pasts": partial(measure_examples, *given, pairs_of(PASTS)),
+        "ways": part(measure_ways),
+        "stories": part(measure_stories),
+        "opposites": part(measure_examples, pairs_of(OPPOSITES)),
+        "pasts": part(measure_examples, pairs_of(PASTS)),
     }
     belongs_to = {
         "file": {FILE: NETWORKS["smollm2"].files[FILE]},
