@@ -68,7 +68,7 @@ network-%: $(INSTALLED)
 	@$(BIN)/python -m utils data get $* >/dev/null || echo "The cells that run $* will be skipped."
 NETWORK := $(if $(filter chapters/real_network.ipynb,$(SELECTED)),network-minilm) $(if $(filter chapters/chat_model.ipynb,$(SELECTED)),network-smollm2)
 
-test: browser lint $(NETWORK)  ## run the tests, about 15 minutes (CHAPTER=name for one chapter)
+test: browser lint $(NETWORK)  ## run the tests, 15 to 20 minutes (CHAPTER=name for one chapter)
 ifdef CHAPTER
 	ATTENTION_CHAPTER="$(CHAPTER)" $(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) -m "not slow" -k "$(CHAPTER)" tests/book tests/chapters/test_*.py
 else
