@@ -14,12 +14,13 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from studies.bert_study import LanguageModel
 from studies.parts import run_parts
 from utils.corpus.grammar import triples
 from utils.corpus.vocabulary import BOS, Vocabulary
 from utils.long_sequences import window_mask
 from utils.training import seeded
-from utils.transformer import EncoderLayer, causal_mask
+from utils.transformer import causal_mask
 
 #: Where the results are stored.
 #:
@@ -57,15 +58,8 @@ class WindowSettings(NamedTuple):
     shown: int = 16
 
 
-class SmallGPT(nn.Module):
-    """A language model of two layers with four heads and width 64, which has no positions."""
-
-    def __init__(self, num_words: int, d: int = 64, num_heads: int = 4, num_layers: int = 2):
-        super().__init__()
-        self.table = nn.Embedding(num_words, d)
-        nn.init.normal_(self.table.weight, std=d**-0.5)
-        self.layers = nn.ModuleList(EncoderLayer(d, num_heads, 4 * d) for _ in range(num_layers))
-        self.norm = nn.LayerNorm(d)
+class SmallGPT(LanguageModel):
+    """The network of chapters/gpt without positions, whose heads may choose their keys."""
 
     def forward(
         self,
