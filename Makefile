@@ -51,8 +51,8 @@ export JUPYTER_PREFER_ENV_PATH := 1
 export PYTHONUTF8 := 1
 export MPLCONFIGDIR := $(HERE)/matplotlib
 unexport MPLBACKEND MATPLOTLIBRC PYTHONPATH PYTHONOPTIMIZE PIP_PYTHON
-test test-all notebooks: export IPYTHONDIR := $(HERE)/ipython
-.PHONY: new help book browser test test-all check coverage lint lint-js lab notebooks handout mark bench linkcheck readme pins fonts picture translators clean
+test test-slow test-all notebooks: export IPYTHONDIR := $(HERE)/ipython
+.PHONY: new help book browser test test-slow test-all check coverage lint lint-js lab notebooks handout mark bench linkcheck readme pins fonts picture translators clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -75,7 +75,12 @@ else
 	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) -m "not slow" chapters/studies tests utils
 endif
 
-test-all: browser lint $(NETWORK)  ## run all tests, about 25 minutes: also killed processes, all pages, all solutions
+# SLOW names files of tests: CI runs some of them.
+SLOW ?= tests utils
+test-slow: browser $(NETWORK)  ## run what make test leaves out: killed processes, all pages, all solutions (SLOW=files)
+	$(PYTEST) $(IN_PARALLEL) -m slow $(SLOW)
+
+test-all: browser lint $(NETWORK)  ## run all tests: make test and make test-slow at once
 	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) chapters/studies tests utils
 
 check: lint  ## run before each commit: style, tests of the code without training or a browser, form of the chapters

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl
 import pytest
 from built_book import BOOK, CHAPTERS, PAGES, ROOT, html
 from playwright.sync_api import Browser
+from samples import CHAPTER
 from stored_figures import (
     COMPACT,
     StoredFigure,
@@ -33,8 +34,6 @@ FIGURES: dict[tuple[str, str], StoredFigure] = {
     for page, figures in STORED.items()
     for name, written in figures.items()
 }
-#: The chapter that alone is tested, if `make test CHAPTER=name` runs.
-CHAPTER = os.environ.get("ATTENTION_CHAPTER")
 _KINDS = [figure.spec["kind"] for figure in FIGURES.values()]
 #: Figures of one kind are drawn by the same code: `make test` looks at the first of each, `make test CHAPTER=name` at
 #: those of the chapter, `make test-all` at all.
@@ -66,7 +65,7 @@ def check_shown(laptop: Visit, page_name: str, figure: StoredFigure, points: lis
 @every_figure
 def test_frames_show_the_notebooks_numbers(laptop: Visit, page_name: str, name: str) -> None:
     figure = FIGURES[page_name, name]
-    check_shown(laptop, page_name, figure, some_points(figure, 30))
+    check_shown(laptop, page_name, figure, some_points(figure, 12))
 
 
 def test_figures_fit_phones(browser: Browser) -> None:

@@ -84,6 +84,7 @@ def test_the_package_has_all_files_of_its_folder(course: Path, package: Path) ->
     assert names(package) == names(course) - types
 
 
+@pytest.mark.slow
 def test_the_handout_of_the_first_chapter_needs_the_package_alone(package: Path, tmp_path: Path) -> None:
     handout.main([str(tmp_path / "handout"), str(ROOT / "chapters" / "nadaraya_watson.ipynb")])
     notebook = nbformat.read(tmp_path / "handout" / "nadaraya_watson.ipynb", as_version=4)

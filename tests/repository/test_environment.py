@@ -173,7 +173,7 @@ def variables(tmp_path) -> dict[str, str]:
     return found | {"PYTHONPATH": f"{tmp_path}/mine", "HOME": f"{tmp_path}/pip.conf/home"}
 
 
-@pytest.mark.trains
+@pytest.mark.slow
 def test_the_environment_is_made_whatever_the_user_has_set_and_again_in_another_folder(
     course, variables, tmp_path
 ) -> None:
