@@ -3,6 +3,7 @@
 Explained in book/your_translator.
 """
 
+import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -19,6 +20,9 @@ from utils.translator.options import Device, Search
 
 if TYPE_CHECKING:
     from utils.translator.using.input_lines import Text
+
+#: Whether the user has said how many threads there are, or how they wait; read before the commands set how they wait.
+THREADS_ARE_SET = not {"OMP_NUM_THREADS", "OMP_WAIT_POLICY"}.isdisjoint(os.environ)
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a trained run.")]
 Columns = Annotated[
