@@ -22,15 +22,15 @@ SLOWER = 0.7
 
 
 def counts_to_try(most: int) -> list[int]:
-    """All threads, half of them and so on, and one.
+    """One thread, and then more and more: all of them, half of them, and so on.
 
     >>> counts_to_try(2), counts_to_try(12)
-    ([2, 1], [12, 6, 3, 1])
+    ([1, 2], [1, 3, 6, 12])
     """
     check_count(1, most=most)
     counts = [most]
-    while counts[-1] > 1:
-        counts.append(counts[-1] // 2)
+    while counts[0] > 1:
+        counts.insert(0, counts[0] // 2)
     return counts
 
 
@@ -44,7 +44,8 @@ class FasterThreads:
     """Chooses a number of threads while a model is trained; it is told of each step.
 
     The steps of a trial are steps of the training, so nothing is computed twice. A trial ends early when it can no
-    longer win: a number of threads that is far too slow costs the time of ten steps, or of one slow step.
+    longer win: a number of threads that is far too slow costs the time of ten steps, or of one slow step. So the first
+    one should be a number that is never far too slow, a single thread.
 
     Args:
         counts: numbers of threads to try, the first one first.
