@@ -100,7 +100,8 @@ def train(
     --columns en,fr --src fr --tgt en --out runs/fr-en
     """
     finds_threads = not shared.THREADS_ARE_SET
-    if finds_threads:  # threads wait actively, for a moment (book/speed); torch reads it when it is imported
+    if finds_threads and shared.a_processor_is_free():
+        # Threads wait actively, for a moment (book/speed); torch reads it when it is imported.
         os.environ.setdefault("GOMP_SPINCOUNT", "100000")
 
     from utils.corpus.pairs import choose_languages

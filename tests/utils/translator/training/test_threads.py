@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from utils.translator.commands import shared
 from utils.translator.training.threads import AGAIN, STEPS, FasterThreads, counts_to_try
 
 #: Target tokens of a step.
@@ -85,3 +86,9 @@ def test_nothing_is_tried_twice_on_one_processor():
         counts_to_try(0)
     with pytest.raises(ValueError, match="counts"):
         FasterThreads([])
+
+
+@pytest.mark.parametrize(("busy", "free"), [(0.0, True), (53.0, True), (98.0, False)])
+def test_threads_wait_asleep_where_every_processor_is_busy(monkeypatch, busy, free):
+    monkeypatch.setattr(shared.psutil, "cpu_percent", lambda interval: busy)
+    assert shared.a_processor_is_free() is free
