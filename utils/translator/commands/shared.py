@@ -3,6 +3,7 @@
 Explained in book/your_translator.
 """
 
+import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -12,6 +13,7 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import psutil
 import typer
 
 from utils.errors import CourseError
@@ -19,6 +21,15 @@ from utils.translator.options import Device, Search
 
 if TYPE_CHECKING:
     from utils.translator.using.input_lines import Text
+
+#: Whether the user has said how many threads there are, or how they wait; read before the commands set how they wait.
+THREADS_ARE_SET = not {"OMP_NUM_THREADS", "OMP_WAIT_POLICY"}.isdisjoint(os.environ)
+
+
+def a_processor_is_free() -> bool:
+    """Whether other programs leave a processor alone; it takes a third of a second to see."""
+    return psutil.cpu_percent(interval=0.3) < 90
+
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a trained run.")]
 Columns = Annotated[

@@ -3,6 +3,8 @@
 Explained in book/your_translator.
 """
 
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -97,12 +99,18 @@ def train(
     Example in two processes: torchrun --nproc-per-node=2 --no-python attention-course train --pairs tatoeba/fra.txt
     --columns en,fr --src fr --tgt en --out runs/fr-en
     """
+    finds_threads = not shared.THREADS_ARE_SET
+    if finds_threads and shared.a_processor_is_free():
+        # Threads wait actively, for a moment (book/speed); torch reads it when it is imported.
+        os.environ.setdefault("GOMP_SPINCOUNT", "100000")
+
     from utils.corpus.pairs import choose_languages
-    from utils.translator.devices import choose_device, fast_products
+    from utils.translator.devices import CPU, choose_device, fast_products
     from utils.translator.runs import train_run
     from utils.translator.training.data import PairData
     from utils.translator.training.distributed import processes_of_torchrun
     from utils.translator.training.loop import STATE
+    from utils.translator.training.threads import threads_to_find
 
     if minutes is not None and steps is not None:
         raise typer.BadParameter("give --minutes or --steps, not both")
@@ -110,6 +118,8 @@ def train(
     sizes = {"vocabulary_size": vocabulary_size, "dropout": dropout}
     settings = _settings(src, tgt, model=model, width=width, layers=layers, **sizes)
     with processes_of_torchrun(choose_device(device)) as processes, fast_products():
+        if finds_threads and processes.device == CPU and processes.world == 1:
+            processes = replace(processes, threads=threads_to_find(notify=shared.tell))
         try:
             _, history, rows = train_run(
                 PairData(pairs, languages),

@@ -18,6 +18,7 @@ from torch.nn.parallel import DistributedDataParallel
 from utils.corpus.batches import Batch
 from utils.errors import CourseError
 from utils.translator.devices import CPU, number_of_torchrun
+from utils.translator.training.threads import FasterThreads
 
 #: The loss of a model on a batch.
 Loss = Callable[[nn.Module, Batch], Tensor]
@@ -25,11 +26,15 @@ Loss = Callable[[nn.Module, Batch], Tensor]
 
 @dataclass(frozen=True)
 class Processes:
-    """The processes of one training, as one of them sees them: its number, how many there are, its device."""
+    """The processes of one training, as one of them sees them: its number, how many there are, its device.
+
+    A process that is alone on a processor may have something that finds its number of threads.
+    """
 
     rank: int = 0
     world: int = 1
     device: torch.device = CPU
+    threads: FasterThreads | None = None
 
     def sum(self, *numbers: float) -> list[float]:
         """Each number summed over the processes, which wait for each other here."""

@@ -98,7 +98,8 @@ def train_model(
     """Train with teacher forcing by :func:`utils.fast_training.fast_loss`.
 
     The learning rate falls to 0 at the end of the budget, whether it is short or long. With ``epochs`` or ``steps`` the
-    same seed gives the same weights on one machine; with ``minutes`` they depend on the machine's speed.
+    same seed gives the same weights on one machine; with ``minutes`` they depend on the machine's speed, and where
+    the number of threads is found by trying, their last digits do.
 
     Args:
         model: trained in place, and left in evaluation mode; it must be on the device of the processes.
@@ -144,15 +145,18 @@ def train_model(
             clip=schedule.clip,
         )
         saves = save is not None and processes.rank == 0
-        saved_at = time.perf_counter()
+        began = saved_at = time.perf_counter()
         try:
             for _ in steps:
+                if processes.threads is not None:
+                    processes.threads.step_done(history.tokens[-1], time.perf_counter() - began)
                 _tell(bar, history)
                 if valid is not None and len(history.losses) % per_epoch == 0:
                     training.keep_best(_valid_loss(model, valid, processes))
                 if saves and time.perf_counter() - saved_at >= SAVE_AFTER:
                     save(training.state())
                     saved_at = time.perf_counter()
+                began = time.perf_counter()
             if valid is not None and len(history.losses) % per_epoch:
                 training.keep_best(_valid_loss(model, valid, processes))
         finally:
