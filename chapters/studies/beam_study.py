@@ -1,8 +1,8 @@
 """The beam study: what a wider beam finds, with and without division by the length.
 
 Run as ``PYTHONPATH=chapters python -m studies.beam_study``. It trains the translator of chapters/beam_search with three
-seeds on the grammar corpus, and needs about five minutes on one core. The results are stored beside this file; the
-chapter reads them.
+seeds on the grammar corpus, and needs about five minutes on one core. With the first of them it also draws translations
+and answers what the chapter asks in *Going deeper*. The results are stored beside this file; the chapter reads them.
 """
 
 import json
@@ -21,8 +21,8 @@ from studies.parts import run_parts
 from utils.corpus.batches import pad_ids
 from utils.corpus.vocabulary import BOS, EOS
 from utils.exercises.beam_search import beam_step
-from utils.metrics import bleu_tokenizer
-from utils.search import DecoderSteps, Hypothesis, beam_search
+from utils.metrics import bleu, bleu_tokenizer, paired_bootstrap
+from utils.search import DecoderSteps, Hypothesis, beam_search, greedy
 from utils.seq2seq import EncoderDecoder
 
 #: Where the results are stored.
@@ -39,6 +39,15 @@ MAX_LEN = 60
 SENTENCE = "he will eat a cake tomorrow ."
 RIGHT = "Il va manger un gâteau demain."
 TREES = (1, 3, 5)
+#: The width and the exponent of the searches that *Going deeper* compares, and how often a translation is drawn.
+SEARCHES = {"greedy search": (1, 1), "beam of 5": (5, 1), "beam of 50, not divided": (50, 0)}
+TEMPERATURES, NUM_DRAWS = (0.4, 0.7, 1.0), 5
+#: The differences that are tested: the widths and exponents of two searches.
+DIFFERENCES = {
+    "greedy search, beam of 5 (divided)": ((1, 1), (5, 1)),
+    "beam of 5, beam of 50 (undivided)": ((5, 0), (50, 0)),
+    "beam of 5, undivided and divided": ((5, 0), (5, 1)),
+}
 
 
 def beam_task() -> LengthTask:
@@ -152,10 +161,102 @@ def measure_trees() -> dict[str, Any]:
     }
 
 
+@torch.no_grad()
+def draw(
+    model: EncoderDecoder,
+    sentences: Sequence[Sequence[int]],
+    temperature: float,
+    generator: torch.Generator,
+) -> list[list[int]]:
+    """A translation of each sentence, drawn word by word: its ids, without the end.
+
+    Explained in chapters/beam_search.
+    """
+    memory, state = model.start(pad_ids(sentences), torch.tensor([len(ids) for ids in sentences]))
+    word, written = torch.full((len(sentences), 1), BOS), []
+    for _ in range(MAX_LEN):
+        logits, state, _ = model.decoder(word, memory, state)
+        word = torch.multinomial(
+            (logits[:, 0] / temperature).softmax(dim=-1), num_samples=1, generator=generator
+        )
+        written.append(word)
+    rows = torch.cat([*written, torch.full_like(word, EOS)], dim=1)
+    return [row[: row.index(EOS)] for row in rows.tolist()]
+
+
+def repeats(words: Sequence[str], n: int = 3) -> bool:
+    """Whether n words in a row occur twice.
+
+    Explained in chapters/beam_search.
+    """
+    grams = [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
+    return len(set(grams)) < len(grams)
+
+
+def measure_more() -> dict[str, Any]:
+    """With the translator of the first seed: drawn translations, tests, practised lengths and blocked phrases."""
+    task = beam_task()
+    model = translator(task)
+    sentences, references = task.test_ids[-NUM_LONG:], task.references[-NUM_LONG:]
+
+    def texts_of(found: Sequence[Hypothesis]) -> list[str]:
+        return [task.write(one.tokens) for one in found]
+
+    def bleu_of(texts: Sequence[str]) -> float:
+        return round(bleu(texts, references, lang="fr").value, 2)
+
+    pairs = {*SEARCHES.values()}.union(*DIFFERENCES.values())
+    texts = {
+        (beam, gamma): texts_of(found_by(model, sentences, beam=beam, gamma=gamma))
+        for beam, gamma in sorted(pairs)
+    }
+
+    generator = torch.Generator().manual_seed(0)
+    drawn = {
+        T: [[*map(task.write, draw(model, sentences, T, generator))] for _ in range(NUM_DRAWS)]
+        for T in TEMPERATURES
+    }
+    ways = {name: [texts[SEARCHES[name]]] for name in ("beam of 5", "greedy search")}
+    ways |= {f"drawn, T = {T}": some for T, some in drawn.items()}
+    chosen = {
+        name: {
+            "bleu": round(sum(map(bleu_of, some)) / len(some), 2),
+            "different": round(sum(len({*of_one}) for of_one in zip(*some, strict=True)) / NUM_LONG, 3),
+        }
+        for name, some in ways.items()
+    }
+
+    tests = {}
+    for name, (first, second) in DIFFERENCES.items():
+        result, _ = paired_bootstrap(texts[first], texts[second], references, lang="fr", resamples=3000)
+        numbers = {"first": result.first, "second": result.second, "p": result.p_value}
+        tests[name] = {what: round(number, 5) for what, number in numbers.items()}
+
+    practised = {}
+    for name, (beam, gamma) in SEARCHES.items():
+        found = texts_of(found_by(model, task.test_ids[:-NUM_LONG], beam=beam, gamma=gamma))
+        same = [text == right for text, [right] in zip(found, task.references[:-NUM_LONG], strict=True)]
+        practised[name] = [sum(same[:NUM_LONG]), sum(same[NUM_LONG:])]
+
+    lens = torch.tensor([len(ids) for ids in sentences])
+    blocked = greedy(model, pad_ids(sentences), lens, max_len=MAX_LEN, no_repeat_ngram=3)
+    compared = {
+        "greedy search": texts[1, 1],
+        "blocked": texts_of(blocked),
+        "references": [text for [text] in references],
+    }
+    phrases = {
+        name: {"repeated": sum(repeats(text.split()) for text in some), "bleu": bleu_of(some)}
+        for name, some in compared.items()
+    }
+    return {"chosen": chosen, "tests": tests, "practised": practised, "phrases": phrases}
+
+
 def main() -> None:
     """Train the translators, search with each of them, and store what is found."""
     torch.set_num_threads(1)  # as for the results in the book
-    measures = {f"seed {seed}": partial(measure_seed, seed) for seed in SEEDS} | {"trees": measure_trees}
+    measures = {f"seed {seed}": partial(measure_seed, seed) for seed in SEEDS}
+    measures |= {"trees": measure_trees, "more": measure_more}
     run_parts(measures, RESULTS, belongs_to={"torch": torch.__version__})
 
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from studies.beam_study import (
+    DIFFERENCES,
     GAMMAS,
     RESULTS,
     RIGHT,
@@ -13,14 +14,17 @@ from studies.beam_study import (
     SENTENCE,
     TREES,
     WIDTHS,
+    draw,
     measure_search,
     measured,
+    repeats,
     tree,
 )
 from studies.length_study import grammar_task, train
+from utils.corpus.batches import pad_ids
 from utils.corpus.grammar import join_words
 from utils.corpus.vocabulary import EOS
-from utils.search import beam_search
+from utils.search import beam_search, greedy
 
 STORED = json.loads(RESULTS.read_text("utf-8"))["parts"]
 
@@ -51,6 +55,33 @@ def test_what_is_measured_has_a_row_for_each_seed_and_a_column_for_each_width() 
     assert bleu.shape == (len(SEEDS), len(WIDTHS))
     [row] = [row for row in STORED["seed 2"]["searches"] if (row["gamma"], row["width"]) == (1, 10)]
     assert bleu[2, 3].item() == row["bleu"]
+
+
+def test_the_questions_of_going_deeper_are_about_the_searches_of_the_first_seed() -> None:
+    more = STORED["more"]
+    bleu = {(row["width"], row["gamma"]): row["bleu"] for row in STORED["seed 0"]["searches"]}
+    for name, searches in DIFFERENCES.items():
+        test = more["tests"][name]
+        assert (test["first"], test["second"]) == pytest.approx([bleu[one] for one in searches], abs=0.006)
+    assert more["chosen"]["beam of 5"]["bleu"] == bleu[5, 1]
+    assert more["phrases"]["greedy search"]["bleu"] == more["chosen"]["greedy search"]["bleu"] == bleu[1, 1]
+
+
+def test_a_draw_at_a_low_temperature_is_what_greedy_search_writes(small) -> None:
+    task, model = small
+    sentences = task.test_ids[:7]
+    lens = torch.tensor([len(ids) for ids in sentences])
+    found = greedy(model, pad_ids(sentences), lens, max_len=60)
+    certain = draw(model, sentences, 1e-4, torch.Generator().manual_seed(0))
+    assert certain == [one.tokens for one in found]
+    by_chance = draw(model, sentences, 1.0, torch.Generator().manual_seed(0))
+    assert by_chance != certain
+
+
+def test_a_phrase_is_repeated_where_three_words_in_a_row_come_again() -> None:
+    assert repeats(["il", "a", "faim", "et", "il", "a", "faim"])
+    assert not repeats(["il", "a", "faim", "et", "il", "a", "soif"])
+    assert repeats(["la", "la", "la", "la"])
 
 
 def test_the_stored_trees_are_of_a_sentence_in_which_the_beam_wins() -> None:
