@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import cache, partial
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from torch import Tensor, nn
 
 from studies.parts import run_parts
 from utils.corpus.batches import Batch, ShuffledBatches, make_batch, pad_ids
-from utils.corpus.grammar import triples
+from utils.corpus.grammar import split_of, triple
 from utils.corpus.grammar.lexicon import NOUNS, VERBS
 from utils.corpus.vocabulary import BOS, EOS, PAD, Vocabulary
 from utils.training import fit, seeded
@@ -111,11 +112,13 @@ class Corpus(NamedTuple):
 @cache
 def corpus() -> Corpus:
     """10,000 sentences to read, 1,000 for validation, 500 to test."""
-    train = [t.en for t in triples(10_000, split="train", min_words=3, max_words=14)]
-    valid, test = (
-        [t.en for t in triples(num, split=split, max_words=14)]
-        for num, split in ((1000, "valid"), (500, "test"))
-    )
+    found: dict[str, list] = {"train": [], "valid": [], "test": []}
+    for index in count():  # one walk for all three
+        drawn = triple(index, min_words=3, max_words=14)
+        found[split_of(drawn.meaning)].append(drawn.en)
+        if len(found["train"]) == 10_000:
+            break
+    train, valid, test = found["train"], found["valid"][:1000], found["test"][:500]
     return Corpus(Vocabulary.words([*train, ["<mask>"]]), train, valid, test)
 
 
@@ -284,30 +287,20 @@ def at_gaps(model: LanguageModel, gaps: KindGaps, num_layers: int) -> Float[Tens
 
 
 @torch.no_grad()
-def right_kinds(model: LanguageModel, gaps: KindGaps, num_layers: int, change: Callable) -> float:
-    """In how many gaps nouns or verbs, as it should be, get more probability, if the vectors there are changed.
+def right_kinds(model: LanguageModel, x: Float[Tensor, "b d"], nouns: Int[Tensor, " b"]) -> float:
+    """In how many gaps nouns or verbs, as it should be, get more probability.
 
     Args:
         model: a network that fills gaps.
-        gaps: what it reads.
-        num_layers: after so many layers.
-        change: makes other vectors (b, d) from those at the gaps.
+        x: the vectors at the gaps after its last layer, perhaps changed.
+        nouns: 1 if the hidden word is a noun, and 0 if it is a verb.
     """
     words = corpus().words
     known = set(words.tokens(range(4, len(words))))
-    verbs, nouns = (words.encode([sorted(kind & known)])[0] for kind in KINDS)
-    x, mask, rows = (
-        model.embed(gaps.ids),
-        both_sides(gaps.ids),
-        torch.arange(len(gaps.ids)),
-    )
-    for done, layer in enumerate(model.layers, start=1):
-        x, _ = layer(x, mask)
-        if done == num_layers:
-            x[rows, gaps.places] = change(x[rows, gaps.places])
-    probs = (model.norm(x[rows, gaps.places]) @ model.table.weight.T).softmax(dim=-1)
-    chooses_noun = probs[:, nouns].sum(dim=1) > probs[:, verbs].sum(dim=1)
-    return (chooses_noun == gaps.nouns.bool()).float().mean().item()
+    verb_ids, noun_ids = (words.encode([sorted(kind & known)])[0] for kind in KINDS)
+    probs = (model.norm(x) @ model.table.weight.T).softmax(dim=-1)
+    chooses_noun = probs[:, noun_ids].sum(dim=1) > probs[:, verb_ids].sum(dim=1)
+    return (chooses_noun == nouns.bool()).float().mean().item()
 
 
 def take_out(x: Float[Tensor, "b d"], direction: Float[Tensor, " d"]) -> Float[Tensor, "b d"]:

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from studies.parts import run_parts
 from utils.corpus.batches import Batch, ShuffledBatches, make_batch
-from utils.corpus.grammar import Triple, join_words, triples
+from utils.corpus.grammar import Triple, join_words, split_of, triple, triples
 from utils.corpus.grammar.lexicon import NAMES
 from utils.corpus.vocabulary import EOS, PAD, Vocabulary
 from utils.fast_training import attention_weights, fast_loss
@@ -33,6 +33,10 @@ from utils.training import batch_loss, fit, seeded
 
 #: Words of the sentence of the course that are rare in the grammar.
 RARE = {"white", "flower", "flowers"}
+#: Numbers of sentences with such a word, so that nobody has to draw 50,000 sentences to find them again.
+RARE_SENTENCES = Path(__file__).with_name("rare_sentences.txt")
+#: Fewest and most English words of a sentence.
+LENGTHS = {"min_words": 3, "max_words": 12}
 #: A test sentence that keeps its translation while the translator learns to mislead, and the steps that are stored.
 SENTENCE = "Mary will sing at home tomorrow ."
 STEPS = (20, 50, 100, 200, 300, 400)
@@ -50,9 +54,8 @@ class ExplanationSettings:
 
     Attributes:
         num_train: sentences of the grammar to train on, before the rare ones are added.
-        num_drawn: sentences from which the rare ones come.
+        num_rare: of the sentences of ``RARE_SENTENCES``, the first so many.
         num_test: sentences of the grammar to test on.
-        longest: most English words in a sentence.
         epochs: passes over these sentences.
         epochs_misled: passes in which a trained translator learns to mislead.
         lr: highest learning rate.
@@ -61,9 +64,8 @@ class ExplanationSettings:
     """
 
     num_train: int = 6000
-    num_drawn: int = 40_000
+    num_rare: int = 394
     num_test: int = 400
-    longest: int = 12
     epochs: int = 3
     epochs_misled: int = 2
     lr: float = 8e-3
@@ -115,12 +117,22 @@ class Grammar(NamedTuple):
 
 
 def grammar(study: ExplanationSettings, lang: str = "fr") -> Grammar:
-    """The sentences of the page: the first ones, and of the next ones those with a word of ``RARE``."""
-    all_triples = triples(study.num_drawn, split="train", min_words=3, max_words=study.longest)
-    train = all_triples[: study.num_train] + [t for t in all_triples[study.num_train :] if RARE & set(t.en)]
-    test = triples(study.num_test, split="test", min_words=3, max_words=study.longest)
+    """The sentences of the page: the first ones, and some of the later ones that have a word of ``RARE``."""
+    numbers = [int(number) for number in RARE_SENTENCES.read_text("utf-8").split()]
+    rare = [triple(number, **LENGTHS) for number in numbers[: study.num_rare]]
+    train = triples(study.num_train, split="train", **LENGTHS) + rare
+    test = triples(study.num_test, split="test", **LENGTHS)
     en, tgt = Vocabulary.words(t.en for t in train), Vocabulary.words(t.words(lang) for t in train)
     return Grammar(train, test, en, tgt, lang)
+
+
+def rare_numbers(first: int, last: int) -> list[int]:
+    """The numbers, from ``first`` on and before ``last``, of training sentences with a word of ``RARE``.
+
+    ``RARE_SENTENCES`` has those from 7,613 to 50,693: after the 6,000 that the study trains on, up to the 40,000th.
+    """
+    drawn = ((number, triple(number, **LENGTHS)) for number in range(first, last))
+    return [number for number, t in drawn if RARE & set(t.en) and split_of(t.meaning) == "train"]
 
 
 class EvenDecoder(BahdanauDecoder):

@@ -24,7 +24,7 @@ from studies.explanation import ExplanationSettings, Grammar, grammar, read, tra
 from utils.corpus.grammar import Triple
 from utils.seq2seq import BahdanauDecoder
 
-SMALL = ExplanationSettings(num_train=61, num_drawn=67, num_test=17, epochs=1, width=7, seeds=(0, 1))
+SMALL = ExplanationSettings(num_train=61, num_rare=5, num_test=17, epochs=1, width=7, seeds=(0, 1))
 
 
 def test_kinds_of_words():

@@ -49,9 +49,9 @@ def test_the_kind_follows_the_vectors_at_the_gaps(few):
     model = study.LanguageModel(len(few.words))
     noun, verb = (model.table.weight[few.words.encode([[word]])[0][0]] for word in ("dog", "found"))
     right = torch.where(gaps.nouns.bool()[:, None], noun, verb).detach() * 50
-    assert study.right_kinds(model, gaps, 2, lambda _: right) == 1
+    assert study.right_kinds(model, right, gaps.nouns) == 1
     wrong = torch.where(gaps.nouns.bool()[:, None], verb, noun).detach() * 50
-    assert study.right_kinds(model, gaps, 2, lambda _: wrong) == 0
+    assert study.right_kinds(model, wrong, gaps.nouns) == 0
 
 
 def test_only_verbs_in_the_past_count(few):

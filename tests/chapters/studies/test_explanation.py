@@ -6,6 +6,9 @@ import pytest
 import torch
 
 from studies.explanation import (
+    LENGTHS,
+    RARE,
+    RARE_SENTENCES,
     RESULTS,
     EvenDecoder,
     ExplanationSettings,
@@ -16,24 +19,37 @@ from studies.explanation import (
     hidden_in_step,
     misleading_loss,
     off_diagonal,
+    rare_numbers,
     translator,
     weights_of,
     with_hidden,
 )
 from utils.corpus.batches import make_batch
+from utils.corpus.grammar import triple, triples
 from utils.seq2seq import BahdanauDecoder
 from utils.training import batch_loss
 
 pytestmark = pytest.mark.trains
 
 SMALL = ExplanationSettings(
-    num_train=61, num_drawn=67, num_test=17, epochs=1, epochs_misled=1, width=7, seeds=(0, 1)
+    num_train=61, num_rare=5, num_test=17, epochs=1, epochs_misled=1, width=7, seeds=(0, 1)
 )
 
 
 @pytest.fixture(scope="module")
 def data():
     return grammar(SMALL)
+
+
+def test_the_rare_sentences_are_those_of_the_grammar(data):
+    numbers = [int(number) for number in RARE_SENTENCES.read_text("utf-8").split()]
+    assert len(numbers) == ExplanationSettings().num_rare
+    assert rare_numbers(numbers[7], numbers[29]) == numbers[7:29]
+    assert all(RARE & set(triple(number, **LENGTHS).en) for number in numbers)
+    assert data.train == [
+        *triples(61, split="train", **LENGTHS),
+        *(triple(number, **LENGTHS) for number in numbers[:5]),
+    ]
 
 
 def test_a_translator_overlaps_with_itself_by_one(data):

@@ -14,7 +14,7 @@ from struct import unpack
 from typing import NamedTuple
 
 from utils.checks import refuse_text
-from utils.corpus.grammar.parts import Pieces
+from utils.corpus.grammar.parts import Parts, Pieces
 from utils.corpus.grammar.phrases import elide
 from utils.corpus.grammar.sentences import SentenceSampler
 from utils.errors import CourseError
@@ -96,31 +96,7 @@ def triple(index: int, *, seed: int = 0, min_words: int = SHORTEST, max_words: i
 
     Explained in book/grammar_corpus and chapters/bahdanau_decoder.
     """
-    if index < 0 or seed < 0:
-        raise CourseError(f"index and seed must not be negative, got index {index} and seed {seed}")
-    if not SHORTEST <= min_words <= max_words <= LONGEST:
-        raise CourseError(
-            f"lengths must obey {SHORTEST} <= min_words <= max_words <= {LONGEST}, "
-            f"got min_words {min_words} and max_words {max_words}"
-        )
-    random = _numbers(seed, index).__next__
-    while True:
-        sampler = SentenceSampler(random)
-        parts = sampler.sentence(min_words + int(random() * (max_words - min_words + 1)))
-        en, en_concepts = _write(parts.en)
-        if min_words <= len(en) <= max_words:
-            break
-    fr, fr_concepts = _write(parts.fr)
-    zh, zh_concepts = _write(parts.zh)
-    return Triple(
-        tuple(en),
-        tuple(elide(fr)),
-        tuple(zh),
-        _links(en_concepts, fr_concepts),
-        _links(en_concepts, zh_concepts),
-        _links(fr_concepts, zh_concepts),
-        " ".join(sorted(sampler.meaning)),
-    )
+    return _draw(index, seed, min_words, max_words).finished()
 
 
 def triples(
@@ -142,8 +118,8 @@ def triples(
         raise CourseError(f"num must not be negative, got {num}")
     if split not in SPLITS:
         raise CourseError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
-    candidates = (triple(i, seed=seed, min_words=min_words, max_words=max_words) for i in count())
-    return list(islice((one for one in candidates if split_of(one.meaning) == split), num))
+    draws = (_draw(i, seed, min_words, max_words) for i in count())
+    return [draw.finished() for draw in islice((d for d in draws if split_of(d.meaning) == split), num)]
 
 
 def split_of(meaning: str) -> str:
@@ -178,6 +154,46 @@ def join_words(words: Sequence[str], lang: str) -> str:
         no_blank = not text or text.endswith("'") or word in (",", ".", "'s")
         text += word if no_blank else " " + word
     return text[:1].upper() + text[1:]
+
+
+class _Draw(NamedTuple):
+    """A meaning and its English words: enough to tell the split, before the other languages are written."""
+
+    parts: Parts
+    en: list[str]
+    en_concepts: dict[int, list[int]]
+    meaning: str
+
+    def finished(self) -> Triple:
+        """The sentence in all three languages."""
+        fr, fr_concepts = _write(self.parts.fr)
+        zh, zh_concepts = _write(self.parts.zh)
+        return Triple(
+            tuple(self.en),
+            tuple(elide(fr)),
+            tuple(zh),
+            _links(self.en_concepts, fr_concepts),
+            _links(self.en_concepts, zh_concepts),
+            _links(fr_concepts, zh_concepts),
+            self.meaning,
+        )
+
+
+def _draw(index: int, seed: int, min_words: int, max_words: int) -> _Draw:
+    if index < 0 or seed < 0:
+        raise CourseError(f"index and seed must not be negative, got index {index} and seed {seed}")
+    if not SHORTEST <= min_words <= max_words <= LONGEST:
+        raise CourseError(
+            f"lengths must obey {SHORTEST} <= min_words <= max_words <= {LONGEST}, "
+            f"got min_words {min_words} and max_words {max_words}"
+        )
+    random = _numbers(seed, index).__next__
+    while True:
+        sampler = SentenceSampler(random)
+        parts = sampler.sentence(min_words + int(random() * (max_words - min_words + 1)))
+        en, en_concepts = _write(parts.en)
+        if min_words <= len(en) <= max_words:
+            return _Draw(parts, en, en_concepts, " ".join(sorted(sampler.meaning)))
 
 
 def _numbers(seed: int, index: int) -> Iterator[float]:
