@@ -372,6 +372,18 @@ def tf_idf(lists: Sequence[Sequence[int]], collection: Sequence[Sequence[int]]) 
     return normalize(counts * rare, dim=1)
 
 
+def reading_once(search: Callable[[list[list[int]]], Tensor]) -> Callable[[list[list[int]]], Tensor]:
+    """A search that remembers the vectors of the lists of pieces that it has read."""
+    known: dict[tuple[int, ...], Tensor] = {}
+
+    def vectors(lists: list[list[int]]) -> Tensor:
+        new = [ids for ids in dict.fromkeys(map(tuple, lists)) if ids not in known]
+        known.update(zip(new, search([list(ids) for ids in new]), strict=True))
+        return torch.stack([known[tuple(ids)] for ids in lists])
+
+    return vectors
+
+
 def answers_of(search: Callable[[list[list[int]]], Tensor], tokenizer: Tokenizer) -> dict[str, float]:
     """Shares of right answers of a search, which gives a vector to each list of pieces; for names see ``answers_in``.
 

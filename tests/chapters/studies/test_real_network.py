@@ -19,6 +19,7 @@ from studies.real_network import (
     meanings,
     order_items,
     paraphrases,
+    reading_once,
     sign_test,
     tf_idf,
     translated_characters,
@@ -90,6 +91,19 @@ def test_searches_that_know_no_order():
         words = torch.nn.Embedding.from_pretrained(torch.tensor([[9.0, 9], [4, 0], [0, 2]]))
 
     torch.testing.assert_close(average_of_words(Words, [[0, 1, 2, 2, 0]]), torch.tensor([[root, root]]))
+
+
+def test_a_search_reads_no_sentence_twice():
+    read = []
+
+    def sums(lists):
+        read.extend(lists)
+        return torch.tensor([[float(sum(ids))] for ids in lists])
+
+    search = reading_once(sums)
+    assert search([[1, 2], [4], [1, 2]]).tolist() == [[3], [4], [3]]
+    assert search([[4], [5, 6], [1, 2]]).tolist() == [[4], [11], [3]]
+    assert read == [[1, 2], [4], [5, 6]]
 
 
 def test_answers_of_a_search_that_gives_all_texts_one_vector():

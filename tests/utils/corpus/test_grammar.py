@@ -5,13 +5,14 @@ import os
 import pickle
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import cache
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utils.corpus import grammar
 from utils.corpus.grammar import LANGUAGES, SPLITS, Triple, join_words, split_of, triple, triples
 from utils.corpus.grammar.lexicon import (
     ADJECTIVES,
@@ -345,6 +346,27 @@ def test_triples_are_those_of_their_split():
         of_split = [example for example in samples()["any"][:200] if split_of(example.meaning) == split]
         assert triples(4, split=split, seed=5) == of_split[:4]
     assert triples(0) == []
+
+
+def test_what_is_known_of_another_split_is_not_drawn_again(monkeypatch):
+    drawn = []
+
+    class Counting(grammar.SentenceSampler):
+        def __init__(self, random):
+            drawn.append(1)
+            super().__init__(random)
+
+    monkeypatch.setattr(grammar, "SentenceSampler", Counting)
+    valid = triples(2, split="valid", seed=77, max_words=7)
+    first = len(drawn)
+    test = triples(1, split="test", seed=77, max_words=7)
+    train = triples(3, split="train", seed=77, max_words=7)
+    assert len(drawn) < first + 5
+    monkeypatch.setattr(grammar, "_SPLITS", defaultdict(dict))
+    assert (train, test) == tuple(
+        triples(num, split=s, seed=77, max_words=7) for num, s in ((3, "train"), (1, "test"))
+    )
+    assert triples(2, split="valid", seed=77, max_words=7) == valid
 
 
 def test_a_sentence_has_one_translation():

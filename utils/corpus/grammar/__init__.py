@@ -14,7 +14,7 @@ from struct import unpack
 from typing import NamedTuple
 
 from utils.checks import refuse_text
-from utils.corpus.grammar.parts import Parts, Pieces
+from utils.corpus.grammar.parts import Parts, Pieces, length
 from utils.corpus.grammar.phrases import elide
 from utils.corpus.grammar.sentences import SentenceSampler
 from utils.errors import CourseError
@@ -25,6 +25,9 @@ SPLITS = ("train", "valid", "test")
 SHORTEST, LONGEST = 3, 60
 
 Links = frozenset[tuple[int, int]]
+
+# The splits of the indices that were drawn before, by seed and lengths: another split need not draw them again.
+_SPLITS: defaultdict[tuple[int, int, int], dict[int, str]] = defaultdict(dict)
 
 
 class Triple(NamedTuple):
@@ -96,7 +99,7 @@ def triple(index: int, *, seed: int = 0, min_words: int = SHORTEST, max_words: i
 
     Explained in book/grammar_corpus and chapters/bahdanau_decoder.
     """
-    return _draw(index, seed, min_words, max_words).finished()
+    return _write_triple(*_draw(index, seed=seed, min_words=min_words, max_words=max_words))
 
 
 def triples(
@@ -118,8 +121,18 @@ def triples(
         raise CourseError(f"num must not be negative, got {num}")
     if split not in SPLITS:
         raise CourseError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
-    draws = (_draw(i, seed, min_words, max_words) for i in count())
-    return [draw.finished() for draw in islice((d for d in draws if split_of(d.meaning) == split), num)]
+    lengths = {"min_words": min_words, "max_words": max_words}
+    known = _SPLITS[seed, min_words, max_words]
+
+    def of_split() -> Iterator[Triple]:
+        for index in count():
+            if known.get(index, split) == split:
+                parts, meaning = _draw(index, seed=seed, **lengths)
+                known[index] = split_of(meaning)
+                if known[index] == split:
+                    yield _write_triple(parts, meaning)
+
+    return list(islice(of_split(), num))
 
 
 def split_of(meaning: str) -> str:
@@ -156,30 +169,8 @@ def join_words(words: Sequence[str], lang: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-class _Draw(NamedTuple):
-    """A meaning and its English words: enough to tell the split, before the other languages are written."""
-
-    parts: Parts
-    en: list[str]
-    en_concepts: dict[int, list[int]]
-    meaning: str
-
-    def finished(self) -> Triple:
-        """The sentence in all three languages."""
-        fr, fr_concepts = _write(self.parts.fr)
-        zh, zh_concepts = _write(self.parts.zh)
-        return Triple(
-            tuple(self.en),
-            tuple(elide(fr)),
-            tuple(zh),
-            _links(self.en_concepts, fr_concepts),
-            _links(self.en_concepts, zh_concepts),
-            _links(fr_concepts, zh_concepts),
-            self.meaning,
-        )
-
-
-def _draw(index: int, seed: int, min_words: int, max_words: int) -> _Draw:
+def _draw(index: int, *, seed: int, min_words: int, max_words: int) -> tuple[Parts, str]:
+    """A sentence before it is written, and its meaning, which is all that its split needs."""
     if index < 0 or seed < 0:
         raise CourseError(f"index and seed must not be negative, got index {index} and seed {seed}")
     if not SHORTEST <= min_words <= max_words <= LONGEST:
@@ -191,9 +182,21 @@ def _draw(index: int, seed: int, min_words: int, max_words: int) -> _Draw:
     while True:
         sampler = SentenceSampler(random)
         parts = sampler.sentence(min_words + int(random() * (max_words - min_words + 1)))
-        en, en_concepts = _write(parts.en)
-        if min_words <= len(en) <= max_words:
-            return _Draw(parts, en, en_concepts, " ".join(sorted(sampler.meaning)))
+        if min_words <= length(parts.en) <= max_words:
+            return parts, " ".join(sorted(sampler.meaning))
+
+
+def _write_triple(parts: Parts, meaning: str) -> Triple:
+    (en, en_concepts), (fr, fr_concepts), (zh, zh_concepts) = map(_write, parts)
+    return Triple(
+        tuple(en),
+        tuple(elide(fr)),
+        tuple(zh),
+        _links(en_concepts, fr_concepts),
+        _links(en_concepts, zh_concepts),
+        _links(fr_concepts, zh_concepts),
+        meaning,
+    )
 
 
 def _numbers(seed: int, index: int) -> Iterator[float]:
