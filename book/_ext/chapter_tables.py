@@ -148,12 +148,13 @@ def kinds_of_figures() -> str:
 
 def goals(root: Path) -> str:
     """The table for teachers."""
-    head = "| | chapter | needs | minutes: lesson + exercises, going deeper | at the end, students can |\n|-|-|-|-|-|"
+    head = "| chapter | needs | minutes (lesson + exercises, deeper) | at the end, students can |\n|-|-|-|-|"
     row = (
-        "\n| {number} | [](../chapters/{name}.ipynb) | {needs} "
+        "\n| {number}. [](../chapters/{name}.ipynb) | {needs} "
         "| {minutes.lesson} + {minutes.exercises}, {minutes.deeper} | {goals} |"
     )
-    return head + "".join(row.format(**chapter) for chapter in chapters(root))
+    rows = "".join(row.format(**chapter) for chapter in chapters(root))
+    return f":::{{table}}\n:class: cards\n\n{head}{rows}\n:::"
 
 
 #: What students do in the sessions after some chapters.
@@ -180,10 +181,11 @@ def eight_weeks(root: Path) -> str:
 
 def _sessions(sessions: list[tuple[str, dict | str]], kind: str) -> str:
     """A row for each session, in which there is a chapter or what else students do; a week is named once."""
-    written, before = f"| {kind} | chapter | minutes in class | at home |\n|-|-|-|-|", None
-    row = "[](../chapters/{name}.ipynb) | {minutes[0]} | {minutes[1]} |"
+    head = f"| {kind} | chapter | minutes in class | at home | to go deeper |\n|-|-|-|-|-|"
+    row = "[](../chapters/{name}.ipynb) | {minutes.lesson} | {minutes.exercises} | {minutes.deeper} |"
+    written, before = head, None
     for where, session in sessions:
-        does = f"{session} | | |" if isinstance(session, str) else row.format(**session)
+        does = f"{session} | | | |" if isinstance(session, str) else row.format(**session)
         written += f"\n| {where if where != before else ''} | {does}"
         before = where
     return written

@@ -55,6 +55,19 @@ def _code_below(_app: Sphinx, doctree: nodes.document, _page: str) -> None:
             cell.append(fold)
 
 
+def _name_columns(_app: Sphinx, doctree: nodes.document) -> None:
+    """In a table of the class "cards", put the name of its column into each cell: a phone shows a card for each row."""
+    for table in doctree.findall(nodes.table):
+        if "cards" not in table["classes"]:
+            continue
+        (head,) = table.findall(nodes.thead)
+        names = [entry.astext() for entry in head.findall(nodes.entry)]
+        for row in next(table.findall(nodes.tbody)):
+            for name, entry in zip(names[1:], row[1:], strict=True):
+                if isinstance(text := next(iter(entry), None), nodes.paragraph):
+                    text.insert(0, nodes.inline("", f"{name}: ", classes=["column-name"]))
+
+
 def _inline_drawings(app: Sphinx, doctree: nodes.document, _page: str) -> None:
     # A linked SVG would not follow the theme of the page.
     for image in list(doctree.findall(nodes.image)):
@@ -121,6 +134,7 @@ def _name_toggles(contents: BeautifulSoup | str) -> BeautifulSoup | str:
 def setup(app: Sphinx) -> None:
     app.connect("builder-inited", _write_translators)
     app.connect("doctree-read", _name_parts)
+    app.connect("doctree-read", _name_columns)
     app.connect("doctree-resolved", _code_below)
     app.connect("doctree-resolved", _inline_drawings)
     app.connect("html-page-context", _mend, priority=900)  # after the theme's own

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 from built_book import BOOK, CHAPTERS, PAGES, ROOT, html
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 from samples import CHAPTER
 from stored_figures import (
     COMPACT,
@@ -88,9 +88,42 @@ def test_links_into_figures_name_real_states() -> None:
             target = os.path.normpath(f"{page}/../{path}").removesuffix(".html")
             figure = FIGURES[target, name]
             for control, value in parse_qsl(query, strict_parsing=True):
-                assert value in map(str, states(figure)[control]), link["href"]
+                if control == "points":
+                    movable = figure.spec["movable"]
+                    number, *place = map(float, value.split(":"))
+                    assert number in range(len(movable["places"])), link["href"]
+                    assert all(
+                        low <= x <= high for x, (low, high) in zip(place, movable["bounds"], strict=True)
+                    )
+                    continue
+                # JavaScript writes 5.0 as 5.
+                known = [str(one).removesuffix(".0") for one in states(figure)[control]]
+                assert value in known, link["href"]
             linked += 1
     assert linked >= 8
+
+
+#: What a figure says in the states to which the first hour for teachers links; the page repeats the numbers.
+FIRST_HOUR = {
+    "words-in-plane?points=8:1.5:0.8": "Here “flower” counts most: 88% of the weight.",
+    "words-in-plane?points=8:0.2:1.6": "Here “white” counts most: 54% of the weight.",
+    "nadaraya-watson?bandwidth=0.7&query=14.5": "At hour 14.5 the estimate is 3.76 m; the truth is 3.82 m. Over the "
+    "day the error is 0.23 m.",
+    "learned-map?word=5": "Before “voir” the network looks most at “see”: 82% of its weight.",
+    "learned-map?word=4": "Before “vous” the network looks most at “see”: 59% of its weight.",
+}
+
+
+def test_the_first_hour_says_what_its_figures_say(browser: Browser) -> None:
+    hour = html("book/teaching").select_one("section#the-first-hour")
+    with Visit(browser) as visit:
+        page = visit.page("chapters/nadaraya_watson")
+        for state, sentence in FIRST_HOUR.items():
+            assert hour.select(f"a[href='../chapters/nadaraya_watson.html#{state}']"), state
+            page.evaluate("state => { location.hash = state }", state)
+            expect(page.locator(f"figure#{state.partition('?')[0]} .xp-say")).to_have_text(sentence)
+            for number in re.findall(r"\d+%|\d\.\d\d", sentence):
+                assert number in hour.get_text(), number
 
 
 def test_without_a_script_picture_and_sentence_show(browser: Browser) -> None:

@@ -136,7 +136,7 @@ def test_a_new_chapter_appears_in_every_table(tmp_path: Path) -> None:
     )
     assert "| | [A new one](chapters/new.ipynb) | Why? |\n| Translation |" in readme
     assert "\n3. [A new one](new.ipynb)\n4. " in listed
-    row = "\n| 3 | [](../chapters/new.ipynb) | 1, 2 | 20 + 11, 20 | say why |\n| 4 |"
+    row = "\n| 3. [](../chapters/new.ipynb) | 1, 2 | 20 + 11, 20 | say why |\n| 4. "
     assert row in publishing.chapter_tables.goals(course)
     cards = publishing.chapter_tables.cards(course)
     assert (
@@ -153,7 +153,7 @@ def test_the_sessions_of_a_plan_take_nearly_the_same_time() -> None:
     assert [row.split("|")[1].strip() for row in long] == [
         week if first else "" for week in "12345678" for first in (True, False, False)
     ]
-    planned = re.findall(r"chapters/(\w+)\.ipynb\) \| (\d+) \| \d+ \|$", "\n".join(long), re.MULTILINE)
+    planned = re.findall(r"chapters/(\w+)\.ipynb\) \| (\d+) \| \d+ \| \d+ \|$", "\n".join(long), re.MULTILINE)
     names = [chapter["name"] for chapter in tables.chapters(ROOT)]
     assert [name for name, _ in planned] == names
     assert all(50 <= int(minutes) <= 90 for _, minutes in planned)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -287,3 +288,19 @@ def test_the_table_says_why_a_check_has_no_result(case: str) -> None:
     first = next(marking.exercises_of(chapter))
     notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
     assert marking.why_unchecked(notebook, first, happened, end) == why
+
+
+SAMPLES = Path(__file__).parents[3] / "book" / "samples"
+
+
+@pytest.mark.trains
+def test_the_samples_get_the_marks_that_the_page_for_teachers_shows(tmp_path: Path) -> None:
+    for path in SAMPLES.glob("*/*.ipynb"):
+        (tmp_path / path.parent.name).mkdir()
+        shutil.copy(path, tmp_path / path.parent.name)
+    marking.mark_all(tmp_path)
+    for table in ("marks.csv", "totals.csv"):
+        assert rows_of(tmp_path / table) == rows_of(SAMPLES / table)
+    # One of each kind, as the page says.
+    results = [row[4] for row in rows_of(SAMPLES / "marks.csv")[1:]]
+    assert results == ["right"] * 4 + ["wrong", "wrong", "right", "unfinished", "not checked"]
