@@ -48,6 +48,8 @@ OURS = {
 }
 #: The translator whose weights are stored: of the three into Chinese the first that writes our sentence rightly.
 MAPPED = ("zh", 1)
+#: The translator that reads our sentence with each of its words hidden.
+HIDING = ("fr", 0)
 #: After how many steps they are stored.
 STEPS = (0, 50, 100, 150, 200, 300, 400, 600)
 #: Model 1 counts in so many pairs of the training.
@@ -214,11 +216,13 @@ def measure(lang: str, study: ExplanationSettings) -> dict:
         "diagonal": [diagonal_links(len(t.en), len(t.words(lang))) for t in data.test],
         "model 1": [links_by_table(table, t.en, t.words(lang)) for t in data.test],
     }
-    runs, maps = [], []
+    runs, maps, without = [], [], {}
     for seed in study.seeds:
         model, looks = trained(study, data, seed)
         found = attention_links(model, data)
         maps += looks
+        if (lang, seed) == HIDING:
+            without = {word: look(model, data, word) for word in ("nothing", *ENGLISH)}
         runs.append(
             {
                 "seed": seed,
@@ -234,6 +238,7 @@ def measure(lang: str, study: ExplanationSettings) -> dict:
         "aer": aer_of(links, gold),
         "runs": runs,
         "maps": maps,
+        "without": without,
     }
 
 

@@ -125,3 +125,11 @@ def test_the_stored_results_are_whole():
         assert weights.shape == (len(OURS["zh"]), len(ENGLISH))
         assert (weights.sum(dim=1) - 1).abs().max() < 1e-3
     assert maps[-1]["written"] == OURS["zh"]
+    without = stored["parts"]["fr"]["without"]
+    assert list(without) == ["nothing", *ENGLISH]
+    for word, seen in without.items():
+        weights = torch.tensor(seen["weights"])
+        assert weights.shape == (len(OURS["fr"]), len(ENGLISH))
+        assert [place for place in range(8) if not weights[:, place].any()] == [
+            place for place in range(8) if ENGLISH[place] == word
+        ]
