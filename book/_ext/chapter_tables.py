@@ -156,10 +156,6 @@ def goals(root: Path) -> str:
     return head + "".join(row.format(**chapter) for chapter in chapters(root))
 
 
-#: What students do in the sessions after some chapters.
-THEN = {
-    "chat_model": "Students show a measurement of their own",
-}
 SESSIONS_A_WEEK = 3
 
 
@@ -171,20 +167,17 @@ def one_week(root: Path) -> str:
 
 def eight_weeks(root: Path) -> str:
     """The sessions of all chapters, with their minutes."""
-    sessions = []
-    for chapter in chapters(root):
-        sessions += [chapter, *filter(None, [THEN.get(chapter["name"])])]
-    weeks = [str(number // SESSIONS_A_WEEK + 1) for number in range(len(sessions))]
-    return _sessions(list(zip(weeks, sessions, strict=True)), "week")
+    found = chapters(root)
+    weeks = [str(number // SESSIONS_A_WEEK + 1) for number in range(len(found))]
+    return _sessions(list(zip(weeks, found, strict=True)), "week")
 
 
-def _sessions(sessions: list[tuple[str, dict | str]], kind: str) -> str:
-    """A row for each session, in which there is a chapter or what else students do; a week is named once."""
+def _sessions(sessions: list[tuple[str, dict]], kind: str) -> str:
+    """A row for each session with its chapter; a week is named once."""
     written, before = f"| {kind} | chapter | minutes in class | at home |\n|-|-|-|-|", None
-    row = "[](../chapters/{name}.ipynb) | {minutes[0]} | {minutes[1]} |"
-    for where, session in sessions:
-        does = f"{session} | | |" if isinstance(session, str) else row.format(**session)
-        written += f"\n| {where if where != before else ''} | {does}"
+    row = "\n| {where} | [](../chapters/{name}.ipynb) | {minutes[0]} | {minutes[1]} |"
+    for where, chapter in sessions:
+        written += row.format(where=where if where != before else "", **chapter)
         before = where
     return written
 
