@@ -23,6 +23,7 @@ LAYERS = [
         "fast_decoding",
         "circuits",
         "sentence_encoder",
+        "speech",
     },
     {"fast_training", "chat_model"},
     {"figures"},
