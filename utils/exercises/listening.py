@@ -62,8 +62,9 @@ class _Linear(torch.nn.Module):
     last_first=True,
 )
 def listen(
-    text, sound, to_q, to_kv, num_heads, *, wrong="", order=(0, 1), scale="head", axis=-1, causal=False, join=True
+    *given, wrong="", order=(0, 1), scale="head", axis=-1, causal=False, join=True
 ) -> tuple[Tensor, Tensor]:
+    text, sound, to_q, to_kv, num_heads = given
     asking, asked = {"asks": (sound, text), "itself": (text, text)}.get(wrong, (text, sound))
     halves = to_kv(asked).chunk(2, dim=-1)
     parts = (to_q(asking), *(halves[half] for half in order))
@@ -84,28 +85,32 @@ def _spoken(words: Sequence[str], begin: Sequence[float], end: Sequence[float]) 
 
 @against(
     2,
-    "Letters before the word and half of its own, divided by all letters: this share of the speech is over.",
-    "The speech begins at `begin[0]` and ends at `end[-1]`.",
+    "Signs before the word and half of its own, divided by all signs: this share of the speech is over.",
+    "The speech begins at `begin[0]` and ends at `end[-1]`; a blank stands between two words, and none after the last.",
     cases=[
         _spoken(["we", "hear", "it"], [0.0, 0.2, 0.9], [0.2, 0.9, 1.2]),
-        _spoken(["she", "always", "listens", "to", "me"], [0.3, 0.7, 1.1, 1.9, 2.0], [0.7, 1.1, 1.9, 2.0, 2.4]),
+        _spoken(
+            ["she", "always", "listens", "to", "me"], [0.3, 0.7, 1.1, 1.9, 2.0], [0.7, 1.1, 1.9, 2.0, 2.4]
+        ),
     ],
     mistakes={
         "the speech begins at 0 | It begins at begin[0].": {"first": False},
         "these are the beginnings of the words | Add half of the word's own letters.": {"own": 0},
         "these are the ends of the words | Add half of the word's own letters, not all.": {"own": 1},
-        "each word counts the same | Count letters: a long word takes longer.": {"size": lambda word: 1},
-        "the blanks count, too | Count letters alone.": {"size": lambda word: len(word) + 1},
+        "each word counts the same | Count signs: a long word takes longer.": {"size": lambda word: 1},
+        "the blanks do not count | Between two words there is one sign more.": {"blank": 0},
+        "there is a blank after the last word | One blank fewer than there are words.": {"last": 0},
         "these are the middles of the true times | The baseline must not know when a word is spoken.": (
             lambda words, begin, end: [(b + e) / 2 for b, e in zip(begin, end, strict=True)]
         ),
     },
     parts=["the times"],
 )
-def by_letters(words, begin, end, *, first=True, own=0.5, size=len) -> list[float]:
-    sizes, times = [size(word) for word in words], []
+def by_letters(words, begin, end, *, first=True, own=0.5, size=len, blank=1, last=1) -> list[float]:
+    sizes, times, before = [size(word) for word in words], [], 0
+    total = sum(sizes) + blank * (len(words) - last)
     start = begin[0] if first else 0.0
-    for i, letters in enumerate(sizes):
-        share = (sum(sizes[:i]) + own * letters) / sum(sizes)
-        times.append(start + share * (end[-1] - start))
+    for letters in sizes:
+        times.append(start + (before + own * letters) / total * (end[-1] - start))
+        before += letters + blank
     return times
