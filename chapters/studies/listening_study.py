@@ -73,22 +73,21 @@ SETTINGS = ListeningSettings()
 # ---- What is spoken ----
 
 
-def sentences(num: int, shortest: int, longest: int) -> list[str]:
+def sentences(settings: ListeningSettings) -> list[tuple[str, Spoken]]:
     """English sentences of the sample, in an order that a fixed seed draws, whose words espeak-ng tells apart."""
-    form = re.compile(rf"[A-Z][a-z]*( [A-Za-z]+){{{shortest - 1},{longest - 1}}}\.")
+    form = re.compile(rf"[A-Z][a-z]*( [A-Za-z]+){{{settings.shortest - 1},{settings.longest - 1}}}\.")
     of_sample = sorted({english for english, _ in read_pairs(SAMPLE, ("en", "zh")).rows})
     candidates = [text for text in of_sample if form.fullmatch(text)]
     random.Random(0).shuffle(candidates)
     found = []
     for text in candidates:
         try:
-            speak(text)
+            found.append((text, speak(text, voice=settings.voice, speed=settings.speed)))
         except ValueError:  # it speaks two words as one
             continue
-        found.append(text)
-        if len(found) == num:
+        if len(found) == settings.sentences:
             return found
-    raise ValueError(f"the sample must have {num} such sentences, got {len(found)}")
+    raise ValueError(f"the sample must have {settings.sentences} such sentences, got {len(found)}")
 
 
 class Heard(NamedTuple):
@@ -303,13 +302,11 @@ class Study:
         return self.settings.sentences // 2
 
     @cached_property
-    def texts(self) -> list[str]:
-        settings = self.settings
-        return sentences(settings.sentences, settings.shortest, settings.longest)
+    def spoken(self) -> list[tuple[str, Spoken]]:
+        return sentences(self.settings)
 
     def _heard(self, number: int) -> Heard:
-        text = self.texts[number]
-        spoken = speak(text, voice=self.settings.voice, speed=self.settings.speed)
+        text, spoken = self.spoken[number]
         return Heard(text, spoken, self.listener.states(spoken.sound))
 
     def reported(self) -> Iterable[Heard]:
@@ -500,7 +497,7 @@ class Study:
         results = {}
         for speed in self.settings.speeds:
             right, hits, baseline = 0, [], []
-            for text in self.texts[self.half :]:
+            for text, _ in self.spoken[self.half :]:
                 spoken = speak(text, voice=self.settings.voice, speed=speed)
                 states = self.listener.states(spoken.sound)
                 right += plain(self.listener.written(states)) == plain(text)
