@@ -188,7 +188,7 @@ class Decoded(NamedTuple):
     """What the decoder computes from pieces of text and the keys of a sound."""
 
     logits: Float[Tensor, "*batch n vocab"]  #: those of the piece after each piece
-    weights: Float[Tensor, "*batch layers heads n places"] | None  #: where each piece listens
+    weights: Float[Tensor, "*batch layers heads n places"] | None  #: where it listens for that piece
     past: list[Keys]  #: the keys and values of all pieces so far, in each layer
 
 
