@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from utils.checks import check_axes, check_count
 from utils.errors import CourseError, NotFiniteError, check_logits, check_weights
+from utils.fast_decoding import LayerCache, room_after
 from utils.seq2seq import word_vectors
 from utils.transformer import DecoderLayer, EncoderLayer, check_heads_of
 
@@ -51,8 +52,6 @@ NUM_BANDS = 80
 PLACE_SECONDS = 0.02
 #: Numbers from one frame to the next (10 ms), in a frame (25 ms), and in the longest sound (30 s).
 _HOP, _WINDOW, _LONGEST = 160, 400, 30 * SAMPLE_RATE
-#: The keys and the values of the heads of one layer.
-Keys = tuple[Float[Tensor, "*_batch _heads _n _d"], Float[Tensor, "*_batch _heads _n _d"]]
 #: The version of the file that is read, and how it numbers the kinds of its numbers.
 _VERSION, _KINDS = 6, {1: torch.int8, 2: torch.int16, 4: torch.float16}
 #: The parts of a layer in the file and here. A matrix of the file may hold several of ours, one below the other.
@@ -189,7 +188,7 @@ class Decoded(NamedTuple):
 
     logits: Float[Tensor, "*batch n vocab"]  #: those of the piece after each piece
     weights: Float[Tensor, "*batch layers heads n places"] | None  #: where it listens for that piece
-    past: list[Keys]  #: the keys and values of all pieces so far, in each layer
+    past: list[LayerCache]  #: the keys and values of all pieces so far, in each layer
 
 
 class SpeechModel(nn.Module):
@@ -209,6 +208,9 @@ class SpeechModel(nn.Module):
         num_bands: of a spectrogram.
         num_places: of the encoder, half as many as there are frames.
         max_len: the longest text.
+
+    Attributes:
+        max_len: the same.
 
     Raises:
         ValueError: numbers below 1, or a width that the heads cannot share.
@@ -251,6 +253,7 @@ class SpeechModel(nn.Module):
         self.text_places = nn.Embedding(max_len, d_model)
         self.decoder = nn.ModuleList(DecoderLayer(*sizes) for _ in range(num_layers))
         self.decoder_norm = nn.LayerNorm(d_model)
+        self.max_len = max_len
         for layer in [*self.encoder, *self.decoder]:
             layer.feed_forward[1] = nn.GELU()
 
@@ -274,7 +277,7 @@ class SpeechModel(nn.Module):
             x, _ = layer(x)
         return self.encoder_norm(x)
 
-    def project(self, states: Float[Tensor, "*batch places d_model"]) -> list[Keys]:
+    def project(self, states: Float[Tensor, "*batch places d_model"]) -> list[LayerCache]:
         """The keys and the values that each layer of the decoder makes of the sound, once for all pieces of text.
 
         Args:
@@ -288,8 +291,8 @@ class SpeechModel(nn.Module):
     def decode(
         self,
         ids: Int[Tensor, "*batch n"],
-        keys: Sequence[Keys],
-        past: list[Keys] | None = None,
+        keys: Sequence[LayerCache],
+        past: list[LayerCache] | None = None,
         *,
         mask: Bool[Tensor, "..."] | None = None,
         need_weights: bool = True,
@@ -326,7 +329,7 @@ class SpeechModel(nn.Module):
         logits = self.decoder_norm(x) @ self.pieces.weight.T
         return Decoded(logits, torch.stack(weights, dim=-4) if need_weights else None, kept)
 
-    def _for_each(self, ids: Tensor, keys: Keys) -> Keys:
+    def _for_each(self, ids: Tensor, keys: LayerCache) -> LayerCache:
         try:
             keys, values = (part.expand(*ids.shape[:-1], -1, -1, -1) for part in keys)
             return keys, values
@@ -336,15 +339,13 @@ class SpeechModel(nn.Module):
                 f"{tuple(ids.shape)}"
             ) from error
 
-    def _embed(self, ids: Tensor, past: list[Keys] | None) -> Tensor:
+    def _embed(self, ids: Tensor, past: list[LayerCache] | None) -> Tensor:
         if not ids.dim() or not ids.shape[-1]:
             raise ValueError(f"ids must have at least one piece, got shape {tuple(ids.shape)}")
         start = 0 if past is None else past[0][0].shape[-2]
         end = start + ids.shape[-1]
-        if end > self.text_places.num_embeddings:
-            raise ValueError(
-                f"ids must end at place {self.text_places.num_embeddings}, the last of this model, got {end}"
-            )
+        if end > self.max_len:
+            raise ValueError(f"ids must end at place {self.max_len}, the last of this model, got {end}")
         return word_vectors(self.pieces, ids=ids) + self.text_places.weight[start:end]
 
 
@@ -374,7 +375,7 @@ def marks(tokenizer: Tokenizer, *, language: str = "en", task: str = "transcribe
 def write(
     model: SpeechModel,
     tokenizer: Tokenizer,
-    keys: Sequence[Keys],
+    keys: Sequence[LayerCache],
     *,
     language: str = "en",
     task: str = "transcribe",
@@ -388,7 +389,7 @@ def write(
     Args:
         keys: of one sound, from :meth:`SpeechModel.project`.
         language: as for :func:`marks`, as is ``task``.
-        num_pieces: the largest number of new pieces.
+        num_pieces: the largest number of new pieces; fewer, with a warning, if the network can read no longer text.
         mask: True at the places that may be heard; None for all.
 
     Returns:
@@ -396,13 +397,13 @@ def write(
 
     Raises:
         CourseError: as for :func:`marks`.
-        ValueError: a negative number of pieces, or more than the network has places.
+        ValueError: a negative number of pieces.
         FloatingPointError: logits that are NaN or plus infinity.
     """
     ids = marks(tokenizer, language=language, task=task)
-    check_count(0, model.text_places.num_embeddings - len(ids) + 1, num_pieces=num_pieces)
+    check_count(0, num_pieces=num_pieces)
     end, unread, past = tokenizer.token_to_id("<|endoftext|>"), ids, None
-    for _ in range(num_pieces):
+    for _ in range(room_after(model, torch.tensor([ids]), num_pieces)):
         read = torch.tensor(unread, device=model.pieces.weight.device)
         logits, _, past = model.decode(read, keys, past, mask=mask, need_weights=False)
         check_logits(logits)

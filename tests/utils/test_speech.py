@@ -347,8 +347,11 @@ def test_it_writes_the_most_probable_pieces(small):
         ids.append(piece)
     assert written == ids
     assert write(model, tokenizer, keys, num_pieces=0) == marks(tokenizer)
-    with pytest.raises(ValueError, match="num_pieces must be from 0 to 10, got 11"):
-        write(model, tokenizer, keys, num_pieces=11)
+    with pytest.raises(ValueError, match="num_pieces must be at least 0, got -1"):
+        write(model, tokenizer, keys, num_pieces=-1)
+    broken = [(part[0] * math.nan, part[1]) for part in keys]
+    with pytest.raises(NotFiniteError, match="logits must allow a word"):
+        write(model, tokenizer, broken, num_pieces=5)
 
 
 def test_it_ends_at_the_end(small, tmp_path):
@@ -363,6 +366,12 @@ def test_it_ends_at_the_end(small, tmp_path):
         keys = model.project(model.encode(spectrogram(SIZES[0])))
         written = write(model, tokenizer, keys, num_pieces=4)
         assert written == marks(tokenizer) + ([] if last == END else [4] * 4)
+    # It reads 13 places; the last piece need not be read.
+    with pytest.warns(
+        UserWarning, match="longest text of this model has 13 places, so it can write 10 of 11"
+    ):
+        written = write(model, tokenizer, keys, num_pieces=11)
+    assert written == marks(tokenizer) + [4] * 10
 
 
 def test_words_and_their_pieces(small):
