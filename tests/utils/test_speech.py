@@ -498,6 +498,16 @@ def test_the_heads_for_times_are_heads(tmp_path, small):
             read_speech_model(tmp_path)
 
 
+@pytest.mark.parametrize("merges", [["Ġt h"], ["Ġ t", "Ġt h"]], ids=["lost", "there"])
+def test_the_merge_that_was_lost_is_put_back(tmp_path, merges):
+    write_folder(tmp_path, SIZES[0])
+    facts = json.loads((tmp_path / "tokenizer.json").read_text())
+    facts["model"] |= {"vocab": {"Ġ": 0, "t": 1, "h": 2, "Ġt": 3, "Ġth": 4}, "merges": merges}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(facts))
+    tokenizer = read_speech_model(tmp_path)[1]
+    assert tokenizer.encode(" th t", add_special_tokens=False).tokens == ["Ġth", "Ġt"]
+
+
 # ---- Sounds ----
 
 
@@ -606,6 +616,17 @@ def test_it_has_the_numbers_that_it_is_known_for(whisper):
     assert sum(tensor.numel() for tensor in model.parameters()) == pytest.approx(72.6e6, rel=1e-3)
     assert len(heads) == 8
     assert marks(tokenizer) == [50258, 50259, 50359, 50363]
+    # Every piece can be made, such as " the", which the file by itself cuts in two.
+    assert tokenizer.encode(" Tom took the train", add_special_tokens=False).tokens == [
+        "ĠTom",
+        "Ġtook",
+        "Ġthe",
+        "Ġtrain",
+    ]
+    facts = json.loads(tokenizer.to_str())["model"]
+    assert {piece for piece in facts["vocab"] if len(piece) > 1} == {"".join(m) for m in facts["merges"]} | {
+        "<|endoftext|>"
+    }
     # Keys have no bias: it would add the same to the scores of all places.
     assert all(torch.all(layer.cross_attention.w_k.bias == 0) for layer in model.decoder)
 
