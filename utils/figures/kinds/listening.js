@@ -146,13 +146,15 @@ kinds.listening = (() => {
       const bend = round((base + to) / 2);
       let begin = middle - wide / 2;
       return weights.map((weight, j) => {
-        const [from, until] = [begin, begin + (wide * weight) / all].map(round);
-        begin += (wide * weight) / all;
+        const breadth = (wide * weight) / all;
+        begin += breadth;
+        if (weight < 0.05 * most) return false;
+        const [from, until] = [begin - breadth, begin].map(round);
         const [a, b] = [left + j * step, left + (j + 1) * step].map(round);
         const d =
           `M${a},${base}C${a},${bend} ${from},${bend} ${from},${to}` +
           `H${until}C${until},${bend} ${b},${bend} ${b},${base}z`;
-        return weight >= 0.05 * most && { d, weight };
+        return { d, weight };
       });
     };
     const others = spots.map((_, i) =>

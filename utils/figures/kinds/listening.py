@@ -20,6 +20,7 @@ from torch import Tensor
 
 from utils.checks import check_list
 from utils.figures.figure import MAX_BYTES, Figure
+from utils.figures.packing import check_shares
 
 #: What is played lies at most this many seconds before and behind the place with the largest weight.
 REACH = 0.15
@@ -94,7 +95,9 @@ class Listening(Figure):
                 raise ValueError(
                     f"compute must return 'weights' of shape {shape}, words and places, got {got}"
                 )
-            return _measures(torch.as_tensor(arrays["weights"]), place) | arrays
+            weights = torch.as_tensor(arrays["weights"]).double()
+            check_shares("weights", weights.numpy())
+            return _measures(weights, place) | arrays
 
         columns = ["looks at (s)", "largest weight", f"weight within {REACH} s"]
         labels = {"words": words, "measured": columns} | options.pop("labels", {})
@@ -118,7 +121,6 @@ class Listening(Figure):
 
 def _measures(weights: Float[Tensor, "words places"], place: float) -> dict[str, Tensor]:
     """Where each word looks, and with how much weight."""
-    weights = weights.double()
     top, best = weights.max(dim=1)
     away = (torch.arange(weights.shape[1]) - best[:, None]).abs()
     near = (weights * (away <= REACH / place + 1e-6)).sum(dim=1)
@@ -138,7 +140,7 @@ def read_wav(sound: str | Path | bytes) -> tuple[bytes, float]:
             form = file.getparams()
             samples = file.readframes(form.nframes)
     except (wave.Error, EOFError) as error:
-        raise ValueError(f"{named} must be a WAV file: {error or 'it is cut off'}") from None
+        raise ValueError(f"{named} must be a WAV file: {str(error) or 'it is cut off'}") from None
     if (form.nchannels, form.sampwidth) != (1, 2) or not _RATES[0] <= form.framerate <= _RATES[1]:
         raise ValueError(
             f"{named} must have 1 channel of 16 bits and {_RATES[0]} to {_RATES[1]} samples a second, got "

