@@ -63,10 +63,10 @@ book: $(BOOK)/.built  ## make the environment and build the book; prints where i
 browser: $(INSTALLED)  # starts a browser, or gets one, before the tests begin
 	@$(BIN)/python tests/support/chromium.py
 
-# Two chapters run networks that others trained. Without its network the cells of a chapter are skipped, and the summary says so.
+# Three chapters run networks that others trained. Without its network the cells of a chapter are skipped, and the summary says so.
 network-%: $(INSTALLED)
 	@$(BIN)/python -m utils data get $* >/dev/null || echo "The cells that run $* will be skipped."
-NETWORK := $(if $(filter chapters/real_network.ipynb,$(SELECTED)),network-minilm) $(if $(filter chapters/chat_model.ipynb,$(SELECTED)),network-smollm2)
+NETWORK := $(if $(filter chapters/real_network.ipynb,$(SELECTED)),network-minilm) $(if $(filter chapters/chat_model.ipynb,$(SELECTED)),network-smollm2) $(if $(filter chapters/listening.ipynb,$(SELECTED)),network-whisper)
 
 test: browser lint $(NETWORK)  ## run the tests, 15 to 20 minutes (CHAPTER=name for one chapter)
 ifdef CHAPTER

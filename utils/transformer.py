@@ -285,7 +285,7 @@ class DecoderLayer(nn.Module):
         self,
         x: Float[Tensor, "*batch t d_model"],
         source: tuple[Float[Tensor, "*batch heads n d"], Float[Tensor, "*batch heads n d"]],
-        source_mask: Bool[Tensor, "*batch 1 n"],
+        source_mask: Bool[Tensor, "..."] | None,
         past: tuple[Float[Tensor, "*batch heads past d"], Float[Tensor, "*batch heads past d"]],
         *,
         need_weights: bool = False,
@@ -299,7 +299,8 @@ class DecoderLayer(nn.Module):
         Args:
             x: the positions that are new, one in search and all in training.
             source: the projected keys and values of the source.
-            source_mask: True at the real words of the source.
+            source_mask: True where a position may attend to a word of the source, as in :class:`MultiHeadAttention`;
+                None allows all.
             past: the projected keys and values of the positions before ``x``.
 
         Raises:

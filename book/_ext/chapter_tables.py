@@ -157,11 +157,7 @@ def goals(root: Path) -> str:
     return f":::{{table}}\n:class: cards\n\n{head}{rows}\n:::"
 
 
-#: What students do in the sessions after some chapters.
-THEN = {
-    "chat_model": "Students show a measurement of their own",
-}
-SESSIONS_A_WEEK = 3
+SESSIONS_A_WEEK, WEEKS = 3, 8
 
 
 def one_week(root: Path) -> str:
@@ -171,22 +167,19 @@ def one_week(root: Path) -> str:
 
 
 def eight_weeks(root: Path) -> str:
-    """The sessions of all chapters, with their minutes."""
-    sessions = []
-    for chapter in chapters(root):
-        sessions += [chapter, *filter(None, [THEN.get(chapter["name"])])]
-    weeks = [str(number // SESSIONS_A_WEEK + 1) for number in range(len(sessions))]
-    return _sessions(list(zip(weeks, sessions, strict=True)), "week")
+    """The sessions of all chapters, with their minutes; those that are left over come into the last week."""
+    found = chapters(root)
+    weeks = [str(min(number // SESSIONS_A_WEEK + 1, WEEKS)) for number in range(len(found))]
+    return _sessions(list(zip(weeks, found, strict=True)), "week")
 
 
-def _sessions(sessions: list[tuple[str, dict | str]], kind: str) -> str:
-    """A row for each session, in which there is a chapter or what else students do; a week is named once."""
+def _sessions(sessions: list[tuple[str, dict]], kind: str) -> str:
+    """A row for each session with its chapter; a week is named once."""
     head = f"| {kind} | chapter | minutes in class | at home | to go deeper |\n|-|-|-|-|-|"
-    row = "[](../chapters/{name}.ipynb) | {minutes.lesson} | {minutes.exercises} | {minutes.deeper} |"
+    row = "\n| {where} | [](../chapters/{name}.ipynb) | {minutes.lesson} | {minutes.exercises} | {minutes.deeper} |"
     written, before = head, None
-    for where, session in sessions:
-        does = f"{session} | | | |" if isinstance(session, str) else row.format(**session)
-        written += f"\n| {where if where != before else ''} | {does}"
+    for where, chapter in sessions:
+        written += row.format(where=where if where != before else "", **chapter)
         before = where
     return written
 

@@ -4,6 +4,7 @@ import base64
 import itertools
 import json
 import re
+import shutil
 from collections.abc import Callable
 from html import escape, unescape
 from pathlib import Path
@@ -30,6 +31,8 @@ FRAME = re.compile(r"(<iframe class=\"translator\"[^>]*) data-page='([^']*)' src
 #: Where the pages of translators are, and those that come with the course.
 PAGES = Path("_static", "translators")
 TRANSLATORS = ("en-fr", "zh-en", "en-zh")
+#: A player for a sound that lies beside the source of the page.
+PLAYED = re.compile(r'<audio\b[^>]* src="([^":]+)"')
 #: A drawing has a font for Chinese characters, and so has the page.
 FONT = re.compile(r"@font-face\s*{[^}]*}")
 
@@ -80,6 +83,7 @@ def _inline_drawings(app: Sphinx, doctree: nodes.document, _page: str) -> None:
 
 def _mend(app: Sphinx, page: str, _template: str, context: dict, _doctree) -> None:
     body = FRAME.sub(_written_beside(app, page, context), context.get("body", ""))
+    _bring_sounds(app, page, body)
     body = SIGNATURE_LINES.sub(lambda lines: lines[1] + re.sub("<(/?)dd>", r"<\1span>", lines[2]), body)
     body = FORMULA.sub(r'<span class="together">\g<0></span>', body)
     body = OPTION.sub('<span class="pre option">', body)
@@ -92,6 +96,14 @@ def _mend(app: Sphinx, page: str, _template: str, context: dict, _doctree) -> No
         app.add_css_file("fonts/chinese.css")
     if contents := context.get("generate_toctree_html"):
         context["generate_toctree_html"] = lambda *args, **kwargs: _name_toggles(contents(*args, **kwargs))
+
+
+def _bring_sounds(app: Sphinx, page: str, body: str) -> None:
+    """Copy the sounds that a page plays: a notebook has players in HTML, which Sphinx does not look into."""
+    for name in PLAYED.findall(body):
+        beside = Path(page).parent / name
+        (app.outdir / beside).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(app.srcdir / beside, app.outdir / beside)
 
 
 def _written_beside(app: Sphinx, page: str, context: dict) -> Callable[[re.Match], str]:

@@ -29,7 +29,7 @@ def anchors(path: Path) -> set[str]:
 @every_page
 def test_links_within_the_book_lead_somewhere(page: str) -> None:
     here = BOOK / f"{page}.html"
-    for element in html(page).find_all(["a", "link", "script", "img"]):
+    for element in html(page).find_all(["a", "audio", "link", "script", "img"]):
         address = element.get("href") or element.get("src") or ""
         parts = urlsplit(address)
         if parts.scheme or parts.netloc or address in ("", "#"):

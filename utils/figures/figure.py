@@ -75,6 +75,9 @@ class Figure:
     gauges: tuple[str, Mapping[str, str]] = ("", MappingProxyType({}))
     #: Milliseconds between two steps of the play button; None takes the default of the script.
     pace: int | None = None
+    #: What the page plays, if anything: a WAV file of one channel with 16 bits, behind a header of 44 bytes. The script
+    #: of the kind says which piece of it, as ``heard``.
+    sound: bytes = b""
 
     def __init__(
         self,
@@ -313,7 +316,11 @@ class Figure:
             "play": self.play,
             "say": self.sentences,
             "table": self.table,
-        } | ({"pace": self.pace} if self.pace else {})
+        } | {key: value for key, value in (("pace", self.pace), ("sound", self._sound)) if value}
+
+    @property
+    def _sound(self) -> str:
+        return f"data:audio/wav;base64,{base64.b64encode(self.sound).decode()}" if self.sound else ""
 
     @cached_property
     def widget(self):
@@ -325,12 +332,16 @@ class Figure:
         picture = base64.b64encode(self.draw().encode()).decode()
         return f'<img class="xp-still" alt="{escape(self.alt)}" src="data:image/svg+xml;base64,{picture}">'
 
+    def _player(self) -> str:
+        return f'<audio controls preload="none" src="{self._sound}"></audio>' if self.sound else ""
+
     def _repr_html_(self) -> str:
-        store = {"spec": {k: v for k, v in self.spec.items() if k != "alt"}, "state": self.point}
+        elsewhere = ("alt", "sound")  # they have elements of their own, for pages without a script
+        store = {"spec": {k: v for k, v in self.spec.items() if k not in elsewhere}, "state": self.point}
         store_json = json.dumps(store, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
         store_json = store_json.replace("<", "\\u003c")  # so that no label can close the script element
         return (
-            f'<figure class="xp" id="{self.name}" data-kind="{self.kind}">{self._still()}'
+            f'<figure class="xp" id="{self.name}" data-kind="{self.kind}">{self._still()}{self._player()}'
             f"<p>{escape(self.sentence())}</p>"
             f'<script type="application/json">{store_json}</script><style>{DARK_IN_JUPYTERLAB}</style></figure>'
         )

@@ -10,7 +10,7 @@ from utils.figures.colours import DARK_PAGES, css_variables
 from utils.figures.still import DARK_IN_JUPYTERLAB, drawing_script, read
 
 #: The scripts of a figure in a page or a notebook, after those that draw it.
-_IN_PAGES = ("elements", "nodes", "controls", "gestures", "parts", "figure")
+_IN_PAGES = ("elements", "nodes", "sounds", "controls", "gestures", "parts", "figure")
 _VIEW = "application/vnd.jupyter.widget-view+json"
 
 

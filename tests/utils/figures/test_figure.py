@@ -232,6 +232,7 @@ SHARES = {
     "arrows": set(),
     "pieces": {"begins", "fresh"},
     "layers": {"weights"},
+    "listening": {"weights", "top", "near"},
     "ranking": {"scores"},
     "tree": {"share"},
     "picture": {"weights", "gold", "image"},
@@ -267,7 +268,8 @@ def test_the_page_gets_picture_sentence_and_strict_json(name: str):
     spec = json.loads(json.dumps(figure.spec)) | {"alt": figure.alt}  # as JSON has it, with lists for tuples
     store = store_of(html)
     assert store["state"] == figure.point
-    assert store["spec"] | {"alt": figure.alt} == spec
+    assert store["spec"] | {"alt": figure.alt} == {key: part for key, part in spec.items() if key != "sound"}
+    assert re.findall(r'<audio [^>]* src="([^"]*)">', html) == [spec["sound"]] * ("sound" in spec)
     assert html == figure._repr_html_()
 
 

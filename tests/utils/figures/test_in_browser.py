@@ -255,7 +255,10 @@ def mark(shown: Locator, choice: dict) -> Locator:
 
 @pytest.mark.parametrize(
     ("page", "name"),
-    [*itertools.product(("desk", "phone"), ("heat", "heads", "align", "decoding")), ("desk", "plane")],
+    [
+        *itertools.product(("desk", "phone"), ("heat", "heads", "align", "decoding", "listening")),
+        ("desk", "plane"),
+    ],
     indirect=["page"],
 )
 def test_a_click_and_a_tap_choose(page: Page, name: str) -> None:
@@ -389,6 +392,80 @@ def test_the_keyboard_moves_points_too(fresh: Page) -> None:
     reset(shown)
     fresh.wait_for_function("!location.hash.includes('points')")
     shows(shown, "plane")
+
+
+# -- sounds ---------------------------------------------------------------------------------------------------
+
+#: Notes of each piece that is played its first sample, where it begins and how long it is, in seconds.
+LISTEN = """() => {
+    window.played = [];
+    const start = (window.startUnheard ??= AudioBufferSourceNode.prototype.start);
+    AudioBufferSourceNode.prototype.start = function (when, from, long) {
+        const samples = this.buffer.getChannelData(0);
+        window.played.push([32768 * samples[Math.round(from * this.buffer.sampleRate)], from, long]);
+        return start.call(this, when, from, long);
+    };
+}"""
+#: In the sound of the example, which has 8000 of them in a second, each sample is its own number.
+RATE = 8000
+
+
+@pytest.fixture
+def listener(page: Page) -> Locator:
+    page.evaluate(LISTEN)
+    return opened(page, "listening")
+
+
+def check_played(shown: Locator, begin: float, end: float) -> None:
+    """The last piece that was played is this one, exactly, and once it is over the picture is as before."""
+    assert shown.page.evaluate("played.at(-1)") == pytest.approx([begin * RATE, begin, end - begin])
+    expect(shown.locator(".struck")).to_have_count(0)
+    expect(shown.locator(".xp-note")).to_be_empty()
+
+
+@pytest.mark.parametrize("page", ["desk", "phone"], indirect=True)
+def test_a_touched_word_is_heard(page: Page, listener: Locator) -> None:
+    for word, (begin, end) in {2: (0.175, 0.475), 0: (0.0, 0.225), 9: (1.075, 1.29)}.items():
+        place = mark(listener, {"word": word})
+        place.tap() if page.evaluate("navigator.maxTouchPoints") else place.click()
+        page.mouse.move(0, 0)
+        check_played(listener, begin, end)
+        shows(listener, "listening", word=word)
+
+
+@pytest.mark.parametrize("page", ["desk"], indirect=True)
+def test_buttons_play_a_piece_and_all(page: Page, listener: Locator) -> None:
+    piece, everything = listener.locator(".xp-hear").all()
+    slider(listener, "word").press("Home")
+    assert page.evaluate("played") == []  # a screen reader is speaking
+    piece.press("Enter")
+    check_played(listener, 0.0, 0.225)
+    everything.press("Enter")
+    expect(everything).to_have_text("stop")
+    expect(listener.locator(".struck")).to_have_count(1)
+    everything.press("Enter")
+    expect(everything).to_have_text("hear all")
+    check_played(listener, 0.0, 1.29)
+    assert page.evaluate("played.length") == 2
+    shows(listener, "listening", word=0)
+
+
+#: A browser without sounds, and one that must not play any.
+SILENT = [
+    "delete window.AudioContext",
+    "Object.defineProperty(AudioContext.prototype, 'state', { get: () => 'suspended' })",
+]
+
+
+@pytest.mark.parametrize("missing", SILENT, ids=["none", "forbidden"])
+def test_without_sound_the_figure_says_so_and_works(browser: Browser, folder: str, missing: str) -> None:
+    with Visit(browser, folder) as visit:
+        shown = opened(visit.page("figures"), "listening")
+        shown.page.evaluate(missing)
+        mark(shown, {"word": 2}).click()
+        shown.page.mouse.move(0, 0)
+        expect(shown.locator(".xp-note")).to_contain_text("No sound")
+        shows(shown, "listening", word=2)
 
 
 # -- speech and play ------------------------------------------------------------------------------------------

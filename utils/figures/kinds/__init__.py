@@ -12,6 +12,7 @@ from utils.figures.kinds.decoding import DecodingSteps, record_decoding
 from utils.figures.kinds.heads import Heads
 from utils.figures.kinds.layers import Layers
 from utils.figures.kinds.lines import Lines
+from utils.figures.kinds.listening import Listening
 from utils.figures.kinds.pieces import Pieces
 from utils.figures.kinds.plane import Plane
 from utils.figures.kinds.ranking import Ranking
@@ -29,6 +30,7 @@ __all__ = [
     "Heads",
     "Layers",
     "Lines",
+    "Listening",
     "Pieces",
     "Plane",
     "Ranking",

@@ -178,7 +178,7 @@ const controls = (() => {
     view.untouched = true;
   };
 
-  // The row above the picture: play, next and reset.
+  // The row above the picture: play, next, the buttons of a sound, and reset.
   /** @param {View} view */
   const toolRow = (view) => {
     const { figure, player } = view;
@@ -188,7 +188,9 @@ const controls = (() => {
       { class: "xp-tools" },
       ...(figure.play.length ? [player.button] : []),
       ...(onward ? [textButton("next", () => view.choose(onward(figure)))] : []),
+      ...(view.sound?.buttons ?? []),
       textButton("reset", () => resetView(view)),
+      ...(view.sound ? [view.sound.note] : []),
     );
   };
 

@@ -6,12 +6,13 @@ const figure = (() => {
   const { around, element } = elements;
   const { makePicture, makeTable, makeWords } = parts;
   const { hoverShows, pressActs } = gestures;
+  const { makeSound } = sounds;
 
   const NARROWEST = 288;
   const WIDEST = 760;
 
   // A figure in a page: its numbers, the model that holds the values of its controls, and what its parts share. `render`
-  // adds the parts: player, picture, words, table and rows.
+  // adds the parts: player, picture, words, table, sound and rows.
   /** @param {Model} model */
   const makeView = (model) => {
     const figure = makeFigure(model.get("spec"));
@@ -25,7 +26,7 @@ const figure = (() => {
       view.saving = false;
       model.save_changes();
     };
-    /** @type {Omit<View, "opening" | "player" | "picture" | "words" | "table" | "rows">} */
+    /** @type {Omit<View, "opening" | "player" | "picture" | "words" | "table" | "sound" | "rows">} */
     const begun = {
       figure,
       // A notebook shows several views of one figure, each from a script of its own.
@@ -132,6 +133,7 @@ const figure = (() => {
     view.picture = makePicture(view);
     view.words = makeWords(view);
     view.table = view.figure.table ? makeTable(view.figure, view.figure.table) : null;
+    view.sound = view.figure.sound ? makeSound(view) : null;
     view.rows = controlRows(view);
     const { player, picture, words } = view;
     const { holder } = picture;
@@ -157,6 +159,7 @@ const figure = (() => {
     width.observe(holder);
     return () => {
       player.stop();
+      view.sound?.stop();
       removeEventListener("hashchange", player.stop);
       width.disconnect();
     };

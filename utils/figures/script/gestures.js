@@ -93,8 +93,10 @@ const gestures = (() => {
       const root = /** @type {ShadowRoot} */ (svg.getRootNode());
       const under = () => root.elementFromPoint(event.clientX, event.clientY)?.closest("[data-pick]");
       const isOn = () => pickOf(/** @type {SVGElement | null} */ (under() ?? null)) === held.pick;
-      if (held.pick !== "{}" && (!held.moved || (!held.area && isOn()))) view.choose(JSON.parse(held.pick));
-      else if (held.area && !held.moved) drag(event, held.area);
+      if (held.pick !== "{}" && (!held.moved || (!held.area && isOn()))) {
+        view.choose(JSON.parse(held.pick));
+        view.sound?.playPiece();
+      } else if (held.area && !held.moved) drag(event, held.area);
     });
     whileHeld("lostpointercapture", release);
     // A finger that pulls a point does not scroll the page.

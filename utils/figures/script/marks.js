@@ -209,6 +209,7 @@ const marks = (() => {
   return {
     round,
     keyed,
+    mark,
     label,
     rect,
     line,

