@@ -54,7 +54,10 @@ OPPOSITES = (
     "north south;east west;early late;full empty;near far;clean dirty;day night;love hate;success failure"
 )
 #: Countries that are not.
-INVENTED = "Flambovia Zorbistan Quendaria Meltonia Brivania Tarkovia Osmeria Velundia Grunland Palovia Drenmark Yorvania"
+INVENTED = (
+    "Flambovia Zorbistan Quendaria Meltonia Brivania Tarkovia "
+    "Osmeria Velundia Grunland Palovia Drenmark Yorvania"
+)
 #: What a chat is told once, and asked for later; each is one piece.
 NAMES = "Ben David Emma Frank Henry Jack Kate Maria Oscar Paul Ruth Sam Tom Anna Peter Lucy"
 #: Written behind a word that comes for the second time, the third time, and so on.
@@ -95,6 +98,15 @@ def pairs_of(text: str) -> list[tuple[str, str]]:
     [('Peru', 'Lima'), ('India', 'New Delhi')]
     """
     return [tuple(pair.split(" ", 1)) for pair in text.split(";")]
+
+
+def asked(
+    tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]], *, about: str
+) -> tuple[Int[Tensor, "pairs n"], Int[Tensor, " pairs"]]:
+    """Texts such as "The capital of Peru is", all of the same number of pieces, and the first piece of each answer."""
+    texts = [tokenizer.encode(f"The {about} of {one} is").ids for one, _ in pairs]
+    answers = [tokenizer.encode(f" {other}").ids[0] for _, other in pairs]
+    return torch.tensor(texts), torch.tensor(answers)
 
 
 def window_with(n: int, window: int, kept: int) -> Bool[Tensor, "n n"]:
@@ -371,9 +383,9 @@ def measure_chosen(meter: ChatMeter, out: Path) -> dict:
 
 
 def measure_names(meter: ChatMeter, out: Path) -> dict:
-    """What a chat answers in its second turn to who has said a name in the first: with heads off, and random sets.
+    """What a chat answers in its second turn to who has said a name in the first.
 
-    The sets are those of the chosen heads and of their controls.
+    Off are the head that costs most alone, the four that look at the piece to copy, and the random sets of four.
     """
     rows = []
     for name in NAMES.split():
@@ -386,7 +398,11 @@ def measure_names(meter: ChatMeter, out: Path) -> dict:
         off = [] if heads == "nothing" else [named[head] for head in heads.split()]
         return {"right": int(reader.right(off).sum()), "loss": rounded(reader.loss(off))}
 
-    return {kind: {heads: answered(heads) for heads in of_chosen[kind]} for kind in ("groups", "random")}
+    groups = list(of_chosen["groups"])
+    return {
+        "groups": {heads: answered(heads) for heads in (groups[0], groups[1], groups[-1])},
+        "random": {heads: answered(heads) for heads in of_chosen["random"]},
+    }
 
 
 def measure_shown(meter: ChatMeter) -> dict:
