@@ -69,32 +69,47 @@ def attention_of_layer(x, layer, num_heads, num_key_heads, *, wrong="") -> tuple
     return context.reshape(x.shape) if wrong == "join" else context.transpose(0, 1).flatten(1), weights
 
 
-def _block(d: float, numbers: list[int]) -> Case:
-    scale = torch.tensor([d], dtype=torch.float16).view(torch.uint8)
-    block = torch.cat([scale, torch.tensor(numbers, dtype=torch.int8).view(torch.uint8)])
-    return Case(
-        f"for d = {d:g} and q = {numbers[0]}, {numbers[1]}, …", (block,), f"a block with d = {d:g} is right"
-    )
+def _state(says: str, width: int, pieces: int, right: int) -> Case:
+    """A state, the weight of a norm, and a table of pieces."""
+    state, weight = torch.randn(2, width, generator=_RANDOM) + 1
+    table = torch.randn(pieces, width, generator=_RANDOM) / 2
+    return Case(says, (state, weight, table, right), f"{says} the rank and the probability are right")
 
 
 @against(
     2,
-    "The first two bytes are *d*: `block[:2].view(torch.float16)`.",
-    "`block[2:].view(torch.int8)` reads the other bytes with their signs. Multiply by *d* in float32.",
+    "Make `y` of the state by the norm, multiply it with the table, and count the logits that are larger than that of "
+    "the right piece.",
+    "`logits = y @ table.T`; the rank is `1 + (logits > logits[right]).sum()`, and the probability "
+    "`logits.softmax(dim=0)[right]`.",
     cases=[
-        _block(0.5, [*range(2, 34)]),
-        _block(0.25, [*range(-16, 16)]),
-        _block(-0.125, [127, -128, *range(30)]),
+        _state("for 11 pieces", 7, 11, 3),
+        _state("for 13 pieces", 5, 13, 8),
     ],
     mistakes={
-        "the signs are lost | A byte above 127 stands for a negative number: view(torch.int8).": {
-            "kind": torch.uint8
+        "the state is not divided by its size | Divide by the root of the mean square of its numbers.": {
+            "norm": "none"
         },
-        "d is missing | Multiply by d.": {"factor": torch.ones_like},
-        "the two bytes of d are read as numbers, too | The numbers begin after two bytes.": {"first": 0},
+        "the weight of the norm is missing | Multiply each number of the state by its weight.": {
+            "norm": "weight"
+        },
+        "the mean is subtracted | RMSNorm subtracts no mean.": {"norm": "mean"},
+        "the squares are added up | Take their mean, not their sum.": {"norm": "sum"},
+        "the best piece has the rank 0 | Begin to count at 1.": {"best": 0},
+        "the ranks begin at the smallest logit | Count the logits that are larger.": {"sign": -1},
+        "this is a logit | Make probabilities of the logits by a softmax.": {"share": lambda logits: logits},
+        "this is the probability's logarithm | Take the softmax itself.": {
+            "share": lambda logits: logits.log_softmax(dim=0)
+        },
     },
-    parts=["the 32 numbers"],
+    parts=["the rank", "the probability"],
 )
-def decode_8_bits(block, *, kind=torch.int8, factor=lambda d: d, first=2) -> Tensor:
-    d = block[:2].view(torch.float16).float()
-    return factor(d) * block[first:].view(kind).float()
+def rank_by_lens(
+    state, weight, table, right, *, norm="", best=1, sign=1, share=lambda logits: logits.softmax(dim=0)
+) -> tuple[int, float]:
+    y = state - state.mean() if norm == "mean" else state
+    squares = y.pow(2)
+    size = 1 if norm == "none" else ((squares.sum() if norm == "sum" else squares.mean()) + 1e-5).sqrt()
+    y = y / size * (1 if norm == "weight" else weight)
+    logits = y @ table.T
+    return best + int((sign * logits > sign * logits[right]).sum()), share(logits)[right].item()
