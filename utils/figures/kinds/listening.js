@@ -28,9 +28,9 @@ kinds.listening = (() => {
         drawTimes(layout),
         drawSound(figure, layout),
         drawBeams(figure, layout),
+        drawGold(figure, layout),
         drawWeights(figure, layout),
         drawHeard(figure, layout),
-        drawGold(figure, layout),
         drawWords(figure, layout),
         drawPicks(figure, layout),
         drawNow(figure, layout),
@@ -74,7 +74,7 @@ kinds.listening = (() => {
   const spotsOf = (words, width, size, y) => {
     const widths = words.map((word) => textWidth(word, size));
     const free = (width - widths.reduce((a, b) => a + b, 0)) / words.length;
-    const gap = free >= 9 ? free : 16;
+    const gap = free >= 6 ? free : 16;
     const rooms = widths.map((wide) => wide + gap);
     // What all words take is the width again, but for a rounding error.
     return flow(rooms, 0, width + 0.01, 30).map((at, i) => ({
@@ -157,7 +157,8 @@ kinds.listening = (() => {
         return { d, weight };
       });
     };
-    const others = spots.map((_, i) =>
+    // Beams to words in several lines would lie over one another.
+    const others = (last(spots).y > spots[0].y ? [] : spots).map((_, i) =>
       beam(i)
         .map((part) => (part ? part.d : ""))
         .join(""),
