@@ -1,7 +1,7 @@
 """The study of the heads of SmolLM2-135M-Instruct: what they look at, fewer keys, and each of its 270 heads off.
 
 Run as ``PYTHONPATH=chapters python -m studies.chat_model``. It needs the network (``attention-course data get
-smollm2``) and about 22 minutes on one core. The results are stored beside this file. The texts are in
+smollm2``) and about 26 minutes on one core. The results are stored beside this file. The texts are in
 ``chat_texts.txt``, one a line: pages of this course, written later than the network was trained.
 """
 

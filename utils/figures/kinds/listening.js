@@ -28,9 +28,9 @@ kinds.listening = (() => {
         drawTimes(layout),
         drawSound(figure, layout),
         drawBeams(figure, layout),
+        drawGold(figure, layout),
         drawWeights(figure, layout),
         drawHeard(figure, layout),
-        drawGold(figure, layout),
         drawWords(figure, layout),
         drawPicks(figure, layout),
         drawNow(figure, layout),
@@ -46,10 +46,10 @@ kinds.listening = (() => {
     const { place, gold } = figure.options;
     const places = last(figure.shape("weights"));
     const wide = isWide(width);
-    const [left, right] = [56, width - 10];
+    const [left, right] = [64, width - 10];
     const top = 27;
     const bottom = top + (wide ? 150 : 112);
-    const base = bottom + (wide ? 52 : 46);
+    const base = bottom + (wide ? 60 : 50);
     const size = wide ? 15 : 13;
     const spots = spotsOf(figure.labels.words, width, size, base + (wide ? 112 : 86));
     const step = (right - left) / places;
@@ -74,7 +74,7 @@ kinds.listening = (() => {
   const spotsOf = (words, width, size, y) => {
     const widths = words.map((word) => textWidth(word, size));
     const free = (width - widths.reduce((a, b) => a + b, 0)) / words.length;
-    const gap = free >= 9 ? free : 16;
+    const gap = free >= 6 ? free : 16;
     const rooms = widths.map((wide) => wide + gap);
     // What all words take is the width again, but for a rounding error.
     return flow(rooms, 0, width + 0.01, 30).map((at, i) => ({
@@ -95,12 +95,12 @@ kinds.listening = (() => {
         const text = tickText(seconds, pace);
         const half = textWidth(text) / 2;
         const fits = x + half < right + 10 && Math.abs(x - time.x) > half + time.half + 5;
-        return [
-          line(x, top - 5, x, top, { class: "rule" }),
-          group({}, fits && label(text, x, 13, { class: "middle quiet" })),
-        ];
+        return group(
+          {},
+          fits && [line(x, top - 4, x, top, { class: "rule" }), label(text, x, 13, { class: "middle quiet" })],
+        );
       }),
-      label("time (s)", left - 7, 13, { class: "end quiet" }),
+      label("time (s)", left - 15, 13, { class: "end quiet" }),
       label("high", left - 7, top + 11, { class: "end quiet" }),
       label("low", left - 7, bottom - 2, { class: "end quiet" }),
       label("weight", left - 7, base, { class: "end weight" }),
@@ -157,7 +157,8 @@ kinds.listening = (() => {
         return { d, weight };
       });
     };
-    const others = spots.map((_, i) =>
+    // Beams to words in several lines would lie over one another.
+    const others = (last(spots).y > spots[0].y ? [] : spots).map((_, i) =>
       beam(i)
         .map((part) => (part ? part.d : ""))
         .join(""),

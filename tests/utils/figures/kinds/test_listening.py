@@ -96,6 +96,8 @@ def test_many_words_stand_in_several_lines_on_a_phone() -> None:
     words = [f"blanche{i}" for i in range(9)]
     figure = small(compute=lambda: {"weights": torch.ones(9, 7) / 7}, words=words)
     for width, count in ((720, 1), (328, 3)):
+        # Where there are several lines, only the chosen word has a beam.
+        assert len(marks(figure.draw(width), "path", "handle")) == (8 if count == 1 else 0)
         places = [mark.get("transform") for mark in marks(figure.draw(width), "text", "choice")]
         assert len({place.split()[1] for place in places}) == count
 
