@@ -21,7 +21,7 @@ from jaxtyping import Bool, Float, Int
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from utils.checks import check_axes, check_count
+from utils.checks import check_axes, check_count, check_list
 from utils.errors import CourseError, NotFiniteError, check_logits, check_weights
 from utils.fast_decoding import LayerCache, room_after
 from utils.seq2seq import word_vectors
@@ -311,6 +311,7 @@ class SpeechModel(nn.Module):
             ValueError: no pieces, one that is not in the vocabulary, more of them than there are places, the keys of
                 another number of layers or sounds, or a mask that is not boolean or does not fit.
         """
+        check_list(keys=keys)
         if len(keys) != len(self.decoder):
             raise ValueError(f"keys must be those of {len(self.decoder)} layers, got {len(keys)}")
         x = self._embed(ids, past)
@@ -400,8 +401,9 @@ def write(
         ValueError: a negative number of pieces.
         FloatingPointError: logits that are NaN or plus infinity.
     """
-    ids = marks(tokenizer, language=language, task=task)
+    check_list(keys=keys)
     check_count(0, num_pieces=num_pieces)
+    ids = marks(tokenizer, language=language, task=task)
     end, unread, past = tokenizer.token_to_id("<|endoftext|>"), ids, None
     for _ in range(room_after(model, torch.tensor([ids]), num_pieces)):
         read = torch.tensor(unread, device=model.pieces.weight.device)
@@ -419,6 +421,7 @@ def words_of(tokenizer: Tokenizer, ids: Sequence[int]) -> list[tuple[str, list[i
 
     A word begins with a blank before it. A punctuation mark is a word by itself.
     """
+    check_list(ids=ids)
     words, is_open = [], False
     for place, piece in enumerate(ids):
         text = tokenizer.decode([piece])

@@ -344,7 +344,7 @@ def _get(
                 found[file].replace(folder / file)
             return
     last = "what is at the last one elsewhere, and name it"
-    if len(published.ways[-1]) > 1:
+    if any(len(way) > 1 for way in published.ways[-1:]):
         last = "the packages of the last one elsewhere, put them into one .zip, and name it"
     raise DownloadError(
         f"no address gave {' and '.join(published.files)}:\n{answers}"

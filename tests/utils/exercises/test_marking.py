@@ -293,6 +293,7 @@ def test_the_table_says_why_a_check_has_no_result(case: str) -> None:
 SAMPLES = Path(__file__).parents[3] / "book" / "samples"
 
 
+@pytest.mark.slow  # a minute: each of the three runs a chapter
 @pytest.mark.trains
 def test_the_samples_get_the_marks_that_the_page_for_teachers_shows(tmp_path: Path) -> None:
     for path in SAMPLES.glob("*/*.ipynb"):
