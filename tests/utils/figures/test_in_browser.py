@@ -256,7 +256,7 @@ def mark(shown: Locator, choice: dict) -> Locator:
 @pytest.mark.parametrize(
     ("page", "name"),
     [
-        *itertools.product(("desk", "phone"), ("heat", "heads", "align", "decoding", "listening")),
+        *itertools.product(("desk", "phone"), ("heat", "heads", "align", "decoding")),
         ("desk", "plane"),
     ],
     indirect=["page"],
