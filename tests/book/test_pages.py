@@ -23,7 +23,7 @@ FIGURE_NUMBERS = re.compile(rb'<script type="application/json".*?</script>', re.
 DRAWN_ICONS = {chr(code) for font in fonts_in("icons.css") for code in font.getBestCmap()}
 #: Pages that between them have every kind of thing that a page has, and the chapter of `make test CHAPTER=name`.
 KINDS = {
-    "chapters/beam_search",
+    "chapters/bahdanau_decoder",
     "book/index",
     "book/glossary",
 }
