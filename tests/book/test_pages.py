@@ -1,7 +1,6 @@
 """The pages in a browser, opened from the disk: what they load, how they look, who cannot use them."""
 
 import gzip
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from built_book import BOOK, PAGES, fonts_in, html
 from playwright.sync_api import Browser, Page, expect
+from samples import CHAPTER
 from windows import AXE_OPTIONS, LAPTOP, PHONE, Visit
 
 pytestmark = pytest.mark.browser
@@ -27,7 +27,7 @@ KINDS = {
     "book/index",
     "book/glossary",
 }
-KINDS |= {f"chapters/{os.environ.get('ATTENTION_CHAPTER')}"}
+KINDS |= {f"chapters/{CHAPTER}"}
 ONE_OF_EACH_KIND = pytest.mark.parametrize(
     "name", [name if name in KINDS else pytest.param(name, marks=pytest.mark.slow) for name in PAGES]
 )
