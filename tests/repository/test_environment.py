@@ -11,9 +11,11 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[2]
 
@@ -88,6 +90,18 @@ def programs(folder: Path, **versions: str) -> str:
 
 
 # Which Python
+
+
+def test_every_package_takes_the_first_python_that_the_course_takes() -> None:
+    # Debian 12 has Python 3.11.2, where pip refuses a release that asks for 3.11.5.
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        oldest = re.match(r">=(3\.\d+),", tomllib.load(file)["project"]["requires-python"])[1] + ".0"
+    refusing = [
+        f"{package.name} {package.version}"
+        for package in distributions()
+        if oldest not in SpecifierSet(package.metadata.get("Requires-Python") or "")
+    ]
+    assert not refusing
 
 
 def test_every_text_names_the_same_versions() -> None:
