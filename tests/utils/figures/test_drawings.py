@@ -137,12 +137,6 @@ def test_the_weights_of_the_translator_are_those_of_the_chapters() -> None:
         torch.testing.assert_close(numbers, expected, atol=0.006, rtol=0)
 
 
-def test_the_translator_whose_scores_are_in_colour_is_the_same_drawing() -> None:
-    whole, scores = (FILES[name].read_text("utf-8") for name in ("translator", "translator_scores"))
-    assert scores != whole
-    assert scores.replace(' class="off"', "") == whole
-
-
 #: The shapes that reach out of their panel, or are less than a pixel away from a box.
 MISPLACED = """svg => {
     const places = what => [...svg.querySelectorAll(what)].map(each => each.getBoundingClientRect());

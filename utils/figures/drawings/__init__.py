@@ -15,8 +15,7 @@ __all__ = ["Drawing", "drawing"]
 
 _FOLDER = files(__name__)
 _DARK = ",".join(f"{page} .drawing" for page in DARK_PAGES)
-#: ``--c`` is the colour of the role that a shape has. Grey is the colour of those without a role, and of all in a group
-#: of the class ``off``.
+#: ``--c`` is the colour of the role that a shape has, and grey is the colour of those without a role.
 _STYLE = (
     f".drawing{{margin:1rem 0;{css_variables(dark=False)};--c:var(--grey);"
     "--ground:var(--pst-color-background,var(--jp-layout-color0,var(--paper)))}"
@@ -35,7 +34,6 @@ _STYLE = (
     ".drawing .query{--c:var(--query)}.drawing .key{--c:var(--key)}"
     ".drawing .value{--c:var(--value)}.drawing .weight{--c:var(--weight)}"
     ".drawing text:is(.query,.key,.value,.weight){fill:var(--c)}"
-    ".drawing .off,.drawing .off *{--c:var(--faint)}.drawing .off text{fill:var(--grey)}"
     # The theme puts HTML outputs on a light card in dark mode; the drawing has dark colours of its own.
     'html[data-theme="dark"] .bd-content div.cell_output .output.text_html:has(> .drawing)'
     "{background:none;color:inherit;padding:0}"
