@@ -94,8 +94,8 @@ def programs(folder: Path, **versions: str) -> str:
 
 def test_every_package_takes_the_first_python_that_the_course_takes() -> None:
     # Debian 12 has Python 3.11.2, where pip refuses a release that asks for 3.11.5.
-    with open(ROOT / "pyproject.toml", "rb") as file:
-        oldest = re.match(r">=(3\.\d+),", tomllib.load(file)["project"]["requires-python"])[1] + ".0"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    oldest = re.match(r">=(3\.\d+),", project["requires-python"])[1] + ".0"
     refusing = [
         f"{package.name} {package.version}"
         for package in distributions()
