@@ -20,8 +20,9 @@ export HOME := $(HERE)/home
 endif
 
 # Packages come into the environment, also where the user's settings of pip name another place. They would count again
-# where pip makes a place of its own to build a package, so the course is built in the environment.
-PIP = $(BIN)/python -m pip install --quiet --no-user --target= --root=/ --prefix=$(QUOTED) --no-build-isolation
+# where pip makes a place of its own to build a package, so the course is built in the environment. Setuptools warns
+# about every package that is installed in place. The pip that comes with Python 3.11 takes twice as long as a new one.
+PIP = PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip install --quiet --no-user --target= --root=/ --prefix=$(QUOTED) --no-build-isolation
 
 # A file with a blank in its name, such as a copy that a file manager has made, does not belong to the course.
 CHAPTERS := $(sort $(filter chapters/%.ipynb,$(wildcard chapters/*.ipynb)))
@@ -134,11 +135,11 @@ pins: VENV := _build/pins
 pins:  ## write today's releases into constraints.txt, but for the lines that say why they stay
 	$(firstword $(PYTHONS)) -m venv --clear $(VENV)
 	grep '#' constraints.txt >_build/stay.txt
-	$(PIP) -c _build/stay.txt --upgrade setuptools
+	$(PIP) -c _build/stay.txt --upgrade pip setuptools
 	$(PIP) -c _build/stay.txt -e '.[dev]'
 	$(BIN)/python -c 'from importlib.metadata import distributions as all; \
 		[print(f"{d.name}=={d.version}") for d in sorted(all(), key=lambda d: d.name.lower())]' \
-		| awk -F= '/^(attention-course|cuda|nvidia|pip=|triton)/ { next } NR == FNR { stays[$$1] = $$0; next } \
+		| awk -F= '/^(attention-course|cuda|nvidia|triton)/ { next } NR == FNR { stays[$$1] = $$0; next } \
 			{ print $$1 in stays ? stays[$$1] : $$0 }' _build/stay.txt - >constraints.txt
 fonts: $(INSTALLED)  ## write the fonts of the book again, after a text has got a new Chinese character
 	$(BIN)/python book/fonts.py
@@ -182,7 +183,7 @@ ifdef NEW
 	$(if $(shell "$(PYTHON)" -c 'import ensurepip; print(1)' 2>/dev/null),,$(error $(NO_PIP)))
 	"$(PYTHON)" -m venv --clear $(VENV)
 endif
-	$(PIP) -c constraints.txt setuptools
+	$(PIP) -c constraints.txt pip setuptools
 	$(PIP) -c constraints.txt -e '.[dev]'
 	@$(BIN)/python -c 'import matplotlib.font_manager'  # lists the fonts now: it may take long, and then it says so
 	@echo $(QUOTED) >$@
