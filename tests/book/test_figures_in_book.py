@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from urllib.parse import parse_qsl
 
 import pytest
-from built_book import BOOK, CHAPTERS, PAGES, ROOT, html
+from built_book import BOOK, CHAPTER, CHAPTERS, PAGES, ROOT, html
 from playwright.sync_api import Browser, expect
-from samples import CHAPTER
 from stored_figures import (
     COMPACT,
     StoredFigure,

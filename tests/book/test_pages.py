@@ -8,9 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from built_book import BOOK, PAGES, fonts_in, html
+from built_book import BOOK, CHAPTER, PAGES, fonts_in, html
 from playwright.sync_api import Browser, Page, expect
-from samples import CHAPTER
 from windows import AXE_OPTIONS, LAPTOP, PHONE, Visit
 
 pytestmark = pytest.mark.browser

@@ -6,19 +6,16 @@ What a question may look like, and which mistakes stop the build, is in `test_pl
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
-from built_book import BOOK, CHAPTERS, ROOT, html
+from built_book import html
 from playwright.sync_api import Browser, Locator, Page, expect
-from samples import a_few
 from windows import PHONE, Visit
 
 from utils.exercises.checking import Wrong, as_number
 
 pytestmark = pytest.mark.browser
 
-WITH_QUESTIONS = [page for page in CHAPTERS if "<!-- quiz " in (ROOT / f"{page}.ipynb").read_text("utf-8")]
 #: A page with questions of every kind, and one of each.
 PAGE = "chapters/dot_product_attention"
 ONE_OF_EACH = {"one": "longest-shadow", "all": "what-changes-weights", "number": "typical-size"}
@@ -65,35 +62,6 @@ class Question:
         """These explanations, and no others."""
         listed = self.feedback.locator("li:visible")
         expect(listed).to_have_text([self.explanations[i] for i in answers])
-
-
-def stored_answers(page: str) -> dict[str, object]:
-    """The right answer to each question of a page, as the page stores it."""
-    stored = {}
-    for box in html(page).select(".quiz"):
-        answers = json.loads(box["data-answers"])
-        right = [i for i, answer in enumerate(answers) if answer["right"]]
-        stored[box["id"]] = str(answers[right[0]]["number"]) if box["data-kind"] == "number" else right
-    return stored
-
-
-def put_in_storage(answers: dict[str, object]) -> str:
-    """A script that stores these answers as if the reader had given them; the empty page has no storage."""
-    return f"""if (location.protocol !== "about:") {{
-        localStorage.setItem(`quizzes ${{location.pathname}}`, JSON.stringify({json.dumps(answers)}));
-    }}"""
-
-
-@contextmanager
-def opened_with(window: Visit, name: str, answers: dict[str, object]) -> Iterator[Page]:
-    """A page that finds these answers in its storage: they are put there before its own scripts run."""
-    page = window.context.new_page()
-    page.add_init_script(put_in_storage(answers))
-    page.goto(f"{BOOK.as_uri()}/{name}.html")
-    expect(page.locator(".quiz form")).to_have_count(len(html(name).select(".quiz")))
-    yield page
-    page.evaluate("localStorage.clear()")
-    page.close()
 
 
 @pytest.fixture(scope="module")
@@ -213,15 +181,6 @@ def test_answers_stay_until_they_are_cleared(page: Page) -> None:
     assert page.locator(".quiz[data-state]").count() == 0
     assert page.locator(".quiz :checked").count() == 0
     assert page.evaluate("Object.values(localStorage).filter(text => text.includes('quiz-')).length") == 0
-
-
-@pytest.mark.parametrize("name", a_few(WITH_QUESTIONS))
-def test_every_question_of_the_book_can_be_answered(window: Visit, name: str) -> None:
-    with opened_with(window, name, stored_answers(name)) as page:
-        assert page.locator(".quiz:not([data-state=right])").count() == 0
-        shown = page.locator(".quiz-feedback li:visible strong:first-child").all_inner_texts()
-        assert set(shown) == {"Right."}
-    assert window.complaints == []
 
 
 #: Refuses storage to our own script, as a browser may; the theme's scripts would complain in the console.

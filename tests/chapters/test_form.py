@@ -1,4 +1,4 @@
-"""The form of a page: it shows, then says. How it looks in a browser is tested in ``tests/book/test_first_screens``.
+"""The form of a page: it shows, then says. How it looks in a browser is tested in ``tests/book/test_every_chapter``.
 
 Each rule takes a notebook and yields a sentence for each fault, as in ``test_notebooks``.
 """

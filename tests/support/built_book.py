@@ -2,6 +2,7 @@
 
 import base64
 import io
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -27,6 +28,8 @@ def listed(entry: dict) -> list[str]:
 
 PAGES = listed(TOC)
 CHAPTERS = [page for page in PAGES if page.startswith("chapters/")]
+#: The chapter that alone is tested, if `make test CHAPTER=name` runs.
+CHAPTER = os.environ.get("ATTENTION_CHAPTER")
 
 
 @cache

@@ -54,7 +54,7 @@ VECTORS = {
 
 
 @pytest.mark.parametrize("name", VECTORS)
-@pytest.mark.parametrize(("place", "argument"), enumerate(["queries", "keys", "values"]))
+@pytest.mark.parametrize(("place", "argument"), list(enumerate(["queries", "keys", "values"])))
 @pytest.mark.parametrize(
     ("turned", "message"),
     [
