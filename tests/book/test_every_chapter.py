@@ -55,4 +55,6 @@ def test_a_picture_comes_first_and_every_question_can_be_answered(browser: Brows
 
         page.set_viewport_size(PHONE["viewport"])
         top, _ = page.evaluate(FIRST)
-        assert top < 2 * PHONE["viewport"]["height"], "it begins on the second screen of a phone at the latest"
+        assert top < 2 * PHONE["viewport"]["height"], (
+            "it begins on the second screen of a phone at the latest"
+        )
