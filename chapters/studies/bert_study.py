@@ -303,18 +303,6 @@ def right_kinds(model: LanguageModel, x: Float[Tensor, "b d"], nouns: Int[Tensor
     return (chooses_noun == nouns.bool()).float().mean().item()
 
 
-def take_out(x: Float[Tensor, "b d"], direction: Float[Tensor, " d"]) -> Float[Tensor, "b d"]:
-    """The rows of x, which along a direction all get the mean of the rows.
-
-    >>> take_out(torch.tensor([[5.0, 0.0], [0.0, 10.0]]), torch.tensor([3.0, 4.0]))
-    tensor([[ 6.5000,  2.0000],
-            [-1.5000,  8.0000]])
-    """
-    unit = direction / direction.norm()
-    along = (x - x.mean(dim=0)) @ unit
-    return x - along[:, None] * unit
-
-
 def coin_labels(parts: Sequence[KindGaps], seed: int) -> list[Int[Tensor, " b"]]:
     """A label for each hidden word of each part; a coin decides for each form of a word, once for all parts."""
     forms = sorted({word for part in parts for word in part.hidden})

@@ -8,9 +8,6 @@ from torch import Tensor
 from utils.exercises.checking import as_parts, as_tensor, expect
 from utils.exercises.readers_function import ReadersFunction
 from utils.exercises.report import exercise
-from utils.exercises.tables import Case, against
-
-_SEED = torch.Generator().manual_seed(0)
 
 
 @exercise(
@@ -65,36 +62,3 @@ def _expect_share(hits: Tensor, share: float, what: str, hint: str) -> None:
     found = hits.double().mean().item()
     room = 5 * (share * (1 - share) / len(hits)) ** 0.5
     expect(abs(found - share) < room, f"{found:.0%} {what}; expected about {share:.0%}.", hint)
-
-
-@against(
-    2,
-    "With a direction of length 1, `x @ unit` says how far each row lies along it.",
-    "Subtract from each row `along[:, None] * unit`, where `along` is that number minus its mean over the rows.",
-    cases=[
-        Case(
-            "for two rows",
-            (torch.tensor([[5.0, 0.0], [0.0, 10.0]]), torch.tensor([3.0, 4.0])),
-            "both rows of the example are equal along the direction",
-        ),
-        Case(
-            "for 7 rows of 5 numbers",
-            (torch.randn(7, 5, generator=_SEED) + 1, torch.randn(5, generator=_SEED)),
-            "all rows are equal along the direction, and nothing else changes",
-            "Along the direction all rows get the mean of the rows.",
-        ),
-    ],
-    mistakes={
-        "the direction has not the length 1 | Divide it by `direction.norm()` first.": {"length": False},
-        "the rows have 0 along the direction | They get the mean of the rows there.": {"mean": False},
-        "the direction is subtracted from each row as it is | How far does each row lie along it?": torch.sub,
-        "only the part along the direction is left | Subtract it from x.": {"kept": lambda x: 0},
-        "the mean of the rows is gone | Subtract only what lies along it.": {
-            "kept": lambda x: x - x.mean(dim=0)
-        },
-    },
-)
-def removal(x: Tensor, direction: Tensor, *, length=True, mean=True, kept=torch.clone) -> Tensor:
-    unit = direction / direction.norm() if length else direction
-    along = x @ unit
-    return kept(x) - torch.outer(along - along.mean() if mean else along, unit)

@@ -1,13 +1,10 @@
 """Checks of the exercises of chapters/gpt."""
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor, tensor
 
 from utils.exercises.checking import show
 from utils.exercises.tables import Case, against
-from utils.transformer import causal_mask
 
 _STAYS = "The word with which the sum reaches `top_p` stays, too."
 
@@ -60,33 +57,3 @@ def draw(
     kept = torch.zeros_like(probs).index_put((which,), ordered) if in_order else ordered
     kept = kept ** (1 / temperature) if late else kept
     return kept / kept.sum() if divide else kept
-
-
-_ROWS = "Rows are queries and columns are keys, and True means that the query may attend to the key."
-_PAST = "A word that is read sees all that is read. A written word sees its past, and nothing later."
-
-
-def _words(num_read: int, num_written: int) -> Case:
-    says = f"for {num_read} words read and {num_written} written"
-    return Case(says, (num_read, num_written), f"{says}, each word sees what it may see", _ROWS)
-
-
-@against(
-    3,
-    "Begin with `causal_mask(num_read + num_written)`, and open the part that is read.",
-    "The first `num_read` rows and columns are all True: `mask[:num_read, :num_read] = True`.",
-    cases=[_words(3, 2), _words(2, 5), _words(0, 4), _words(4, 0)],
-    mistakes={
-        f"a word that is read does not see the words after it | {_PAST}": lambda *n: causal_mask(sum(n)),
-        f"the written words see what comes later | {_PAST}": lambda *n: torch.ones(sum(n), sum(n)),
-        f"True and False are exchanged | {_ROWS}": {"change": torch.logical_not},
-        f"rows and columns are exchanged | {_ROWS}": {"change": torch.t},
-        f"a word that is read sees those that will be written | {_PAST}": {"all_keys": True},
-        "the written words are missing | Each word has a row and a column.": lambda n, _: torch.ones(n, n),
-    },
-    parts=["the mask"],
-)
-def prefix_mask(num_read: int, num_written: int, *, all_keys=False, change: Callable = torch.clone) -> Tensor:
-    mask = causal_mask(num_read + num_written)
-    mask[:num_read, : None if all_keys else num_read] = True
-    return change(mask)

@@ -39,8 +39,8 @@ def test_progress_tells_what_is_done(kept: Path) -> None:
 
 def test_progress_counts_all_chapters_after_the_first(kept: Path) -> None:
     others = {
-        "gpt": {"1": ["right", ""], "3": ["wrong", ""]},
-        "bert": {"1": ["right", ""], "2": ["right", ""]},
+        "nadaraya_watson": {"1": ["right", ""], "2": ["wrong", ""]},
+        "encoder_decoder": {"1": ["right", ""], "2": ["right", ""]},
     }
     kept.write_text(json.dumps(others), "utf-8")
     answer_exercise_2()
