@@ -7,7 +7,7 @@ sentences and its labels from here.
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from functools import cache, partial
 from itertools import count
@@ -128,7 +128,7 @@ def both_sides(ids: Int[Tensor, "b n"]) -> Bool[Tensor, "b 1 n"]:
 
 
 def draw_gaps(
-    ids: Int[Tensor, "b n"], vocab: int, mask: int, share: float = 0.15
+    ids: Int[Tensor, "b n"], vocab: int, mask: int, share: float
 ) -> tuple[Int[Tensor, "b n"], Int[Tensor, "b n"]]:
     """BERT's rule: what the network reads, and the true ids of the chosen words, with PAD elsewhere."""
     chosen = (ids > EOS) & (torch.rand(ids.shape) < share)
@@ -147,9 +147,9 @@ def loss_at(
     return nn.functional.cross_entropy(model.vectors(given, mask)[at] @ model.table.weight.T, wanted[at])
 
 
-def gap_loss(gaps: Callable, model: LanguageModel, batch: Batch, *, label_smoothing: float) -> Tensor:
-    """The loss of BERT, for a rule of gaps; the second smoothing of ``fit`` is not used."""
-    given, wanted = gaps(batch.tgt, model.table.num_embeddings, corpus().mask)
+def gap_loss(share: float, model: LanguageModel, batch: Batch, *, label_smoothing: float) -> Tensor:
+    """The loss of BERT, with this share of the words hidden; the smoothing of ``fit`` is not used."""
+    given, wanted = draw_gaps(batch.tgt, model.table.num_embeddings, corpus().mask, share)
     return loss_at(model, given, wanted, both_sides(given))
 
 

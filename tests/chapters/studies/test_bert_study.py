@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from studies import bert_study as study
+from utils.corpus.batches import make_batch
 from utils.corpus.vocabulary import BOS, EOS, Vocabulary
 
 
@@ -52,6 +53,23 @@ def test_the_kind_follows_the_vectors_at_the_gaps(few):
     assert study.right_kinds(model, right, gaps.nouns) == 1
     wrong = torch.where(gaps.nouns.bool()[:, None], verb, noun).detach() * 50
     assert study.right_kinds(model, wrong, gaps.nouns) == 0
+
+
+@pytest.mark.parametrize("task", ["gaps", "left", "right"])
+def test_a_network_learns_each_task(few, task):
+    def loss(model):
+        batch = make_batch(ids, ids)
+        if task == "gaps":
+            return study.gap_loss(1.0, model, batch, label_smoothing=0.0)
+        return study.next_loss(model, batch, label_smoothing=0.0)
+
+    settings = study.BertSettings(epochs=13, batch_size=2, lr=0.01)
+    learned = study.trained.__wrapped__(task, settings, 1.0)
+    ids = few.words.encode(few.train)
+    if task == "right":
+        ids = [row[::-1] for row in ids]
+    torch.manual_seed(0)
+    assert loss(learned) < 0.7 * loss(study.LanguageModel(len(few.words)))
 
 
 def test_only_verbs_in_the_past_count(few):
