@@ -430,7 +430,7 @@ def _say_if_memory_is_short() -> None:
     if present < _ENOUGH_MEMORY:
         warnings.warn(
             f"this computer has {present / 1e9:.1f} GB of memory, and the network and the experiments of its chapter "
-            "take up to 1.6 GB: close other programs first",
+            "take up to 2 GB: close other programs first",
             stacklevel=3,
         )
 

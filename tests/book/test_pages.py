@@ -133,13 +133,16 @@ def obstacles(page: Page) -> list[str]:
 
 @ONE_OF_EACH_KIND
 def test_on_paper_nothing_is_cut(reader: Visit, name: str) -> None:
-    """The title has its number there, and a link to another site shows its address."""
+    """The title has its number there, a link to another site shows its address, and there is nothing to press."""
     page = reader.open(name)
     page.emulate_media(media="print")
     page.set_viewport_size(PAPER)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     for fault in (CUT_ON_PAPER, FORMULAS_TOO_WIDE):
         assert page.evaluate(fault) == []
+    assert (
+        page.locator("article :is(details.below-input > summary, audio)").locator("visible=true").count() == 0
+    )
     titles = page.locator("h1").locator("visible=true").all_inner_texts()
     assert [title.rstrip("#") for title in titles] == [
         html(name).select_one("article h1").get_text().rstrip("#")

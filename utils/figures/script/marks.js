@@ -122,10 +122,13 @@ const marks = (() => {
       : label(text, 0, 0, { transform: `translate(${round(x + 4)} ${round(y)}) rotate(-90)`, class: "number" });
   };
 
+  // Labels under columns: straight if they fit. Of many numbers that do not fit, each fifth is written; words are turned.
   /** @param {string[]} words @param {number} left @param {number} step @param {number} top */
   const columnLabels = (words, left, step, top) => {
     const turned = turns(words, step);
+    const each = isSparse(words, step) ? 5 : 1;
     return words.map(spelled).map((text, j) => {
+      if (j % each) return false;
       const x = left + (j + 0.5) * step;
       return turned
         ? label(text, 0, 0, { transform: `translate(${round(x + 3)} ${round(top + 12)}) rotate(-45)`, class: "end" })
@@ -133,10 +136,16 @@ const marks = (() => {
     });
   };
 
-  // Labels under columns: straight if they fit, else turned. `labelsHeight` says how much room they take.
   /** @param {string[]} labels @param {number} step */
-  const turns = (labels, step) => widest(labels.map(spelled)) > step - 2;
+  const fits = (labels, step) => widest(labels.map(spelled)) <= step - 2;
 
+  /** @param {string[]} labels @param {number} step */
+  const isSparse = (labels, step) => labels.length > 20 && !fits(labels, step) && labels.every((text) => +text >= 0);
+
+  /** @param {string[]} labels @param {number} step */
+  const turns = (labels, step) => !fits(labels, step) && !isSparse(labels, step);
+
+  // How much room they take.
   /** @param {string[]} labels @param {number} step */
   const labelsHeight = (labels, step) => (turns(labels, step) ? 10 + 0.72 * widest(labels.map(spelled)) : 20);
 
