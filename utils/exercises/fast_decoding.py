@@ -1,14 +1,10 @@
 """Checks of the exercises of chapters/fast_decoding."""
 
 import math
-from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import LargestTensor, expect, show
-from utils.exercises.readers_function import ReadersFunction
 from utils.exercises.tables import Case, against
 
 _RANDOM = torch.Generator().manual_seed(0)
@@ -30,7 +26,7 @@ def _cache(n: int, says: str) -> Case:
     1,
     "The new word gives one query, one key and one value. The key and the value become the last rows of the cache.",
     "`keys = torch.cat([keys, (new @ w_k)[None]])`, the same for the values, and then `look(new @ w_q, keys, values)`.",
-    cases=[_cache(4, "with four words in the cache"), _cache(0, "with an empty cache")],
+    cases=[_cache(2, "with two words in the cache"), _cache(0, "with an empty cache")],
     mistakes={
         "the word does not look at itself | Add its key and value to the cache first.": {"itself": False},
         "keys and values are exchanged | Keys are compared.": {"swapped": True},
@@ -50,47 +46,6 @@ def step(*given, itself=True, swapped=False, key_asks=False, scaled=True, order=
     return weights @ v, *(longer if grows else [keys, values])
 
 
-def _latents(n: int, rank: int, d: int) -> Case:
-    case = f"for {n} words, latent vectors of width {rank} and keys of width {d}"
-    shapes = (d,), (n, rank), (d, rank)
-    inputs = tuple(torch.randn(shape, generator=_RANDOM) for shape in shapes)
-    steps = "Build the keys first, to see what is right. Then do without them."
-    return Case(case, inputs, f"{case} the scores are right", steps)
-
-
-_MANY = _latents(31, 3, 37)
-
-
-def _builds_no_keys(answer: ReadersFunction) -> Iterator[str]:
-    with LargestTensor() as tensors:
-        answer(*_MANY.inputs)
-    built = {(31, 37), (37, 31)} & tensors.shapes
-    expect(
-        not built,
-        f"{_MANY.says} your function builds all keys: a tensor of shape {show(min(built, default=()))}.",
-        "`up.T @ query` has only 3 numbers.",
-    )
-    yield "the keys are never built together"
-
-
-@against(
-    2,
-    "q · (U c) = (Uᵀ q) · c: move the matrix to the query, once, before you look at the words.",
-    "`latents @ (up.T @ query)` are the dot products. Divide by the square root of the width of the query.",
-    cases=[_latents(5, 2, 3), _MANY],
-    mistakes={
-        "the scale is missing | Divide by √d.": {"divisor": lambda d, r: 1},
-        "the scores are divided by d | Divide by √d.": {"divisor": lambda d, r: d},
-        "the scale is that of the latent vectors | Take that of a key.": {"divisor": lambda d, r: r**0.5},
-        "these are the weights | Return the scores.": {"outer": partial(torch.softmax, dim=0)},
-    },
-    parts=["the scores"],
-    also=_builds_no_keys,
-)
-def latent_scores(query, latents, up, *, divisor=lambda d, _: d**0.5, outer=torch.clone) -> Tensor:
-    return outer(latents @ (up.T @ query) / divisor(*up.shape))
-
-
 def _probabilities(case: str, large: list[float], small: list[float]) -> Case:
     missing = "Drafts give the word j with the probability q_j · accept_j. What is missing to p_j?"
     point = f"{case} each word is written with the probability of the large model"
@@ -98,7 +53,7 @@ def _probabilities(case: str, large: list[float], small: list[float]) -> Case:
 
 
 @against(
-    3,
+    2,
     "Where q is at most p, every draft is kept. Where q is too large, keep the share p / q of the drafts.",
     "`accept = (p / q).clamp(max=1)`, and `rest` is `(p - q).clamp(min=0)`, divided by its sum.",
     cases=[

@@ -45,7 +45,7 @@ def _rates(d: int, n: int, factor: float) -> Case:
 
 
 @against(
-    2,
+    3,
     "In n places a pair turns by the angle `n * rate`. Compare this with a full turn.",
     "`torch.where(condition, a, b)` takes from `a` where the condition holds, and from `b` elsewhere.",
     cases=[_rates(4, 500, 4), _rates(8, 32, 4), _rates(16, 100, 8)],
