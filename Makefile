@@ -52,8 +52,8 @@ export JUPYTER_PREFER_ENV_PATH := 1
 export PYTHONUTF8 := 1
 export MPLCONFIGDIR := $(HERE)/matplotlib
 unexport MPLBACKEND MATPLOTLIBRC PYTHONPATH PYTHONOPTIMIZE PIP_PYTHON
-test test-slow test-all notebooks: export IPYTHONDIR := $(HERE)/ipython
-.PHONY: new help book browser test test-slow test-all check coverage lint lint-js lab notebooks handout mark bench linkcheck readme pins fonts picture translators clean
+test test-book test-slow test-all notebooks: export IPYTHONDIR := $(HERE)/ipython
+.PHONY: new help book browser test test-book test-slow test-all check coverage lint lint-js lab notebooks handout mark bench linkcheck readme pins fonts picture translators clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -69,19 +69,22 @@ network-%: $(INSTALLED)
 	@$(BIN)/python -m utils data get $* >/dev/null || echo "The cells that run $* will be skipped."
 NETWORK := $(if $(filter chapters/real_network.ipynb,$(SELECTED)),network-minilm) $(if $(filter chapters/chat_model.ipynb,$(SELECTED)),network-smollm2) $(if $(filter chapters/listening.ipynb,$(SELECTED)),network-whisper)
 
-test: browser lint $(NETWORK)  ## run the tests, 15 to 20 minutes (CHAPTER=name for one chapter)
+test: $(if $(CHAPTER),browser) lint $(NETWORK)  ## run the chapters and the tests of the code (CHAPTER=name for one chapter and its page)
 ifdef CHAPTER
 	ATTENTION_CHAPTER="$(CHAPTER)" $(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) -m "not slow" -k "$(CHAPTER)" tests/book tests/chapters/test_*.py
 else
-	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) -m "not slow" chapters/studies tests utils
+	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) -m "not slow and not browser" chapters/studies tests utils
 endif
+
+test-book: browser  ## build the book, open its pages in a browser and the figures in JupyterLab
+	$(PYTEST) $(IN_PARALLEL) -m "browser and not slow" tests
 
 # SLOW names files of tests: CI runs some of them.
 SLOW ?= tests utils
-test-slow: browser $(NETWORK)  ## run what make test leaves out: killed processes, all pages, all solutions (SLOW=files)
+test-slow: browser $(NETWORK)  ## run what both leave out: killed processes, all pages, all solutions (SLOW=files)
 	$(PYTEST) $(IN_PARALLEL) -m slow $(SLOW)
 
-test-all: browser lint $(NETWORK)  ## run all tests: make test and make test-slow at once
+test-all: browser lint $(NETWORK)  ## run all tests: the three above at once
 	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) chapters/studies tests utils
 
 check: lint  ## run before each commit: style, tests of the code without training or a browser, form of the chapters

@@ -11,7 +11,7 @@ from filelock import FileLock
 
 @pytest.fixture(scope="session", autouse=True)
 def built() -> None:
-    """`make test` builds everything, since Sphinx repeats no warning; with CHAPTER only what has changed."""
+    """All is built, since Sphinx repeats no warning; for `make test CHAPTER=name` only what has changed."""
     target = BOOK / (".updated" if os.environ.get("ATTENTION_CHAPTER") else ".built")
     (ROOT / "_build").mkdir(exist_ok=True)
     with FileLock(ROOT / "_build" / "book.lock"):

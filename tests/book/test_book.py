@@ -1,6 +1,6 @@
 """The built book, read as files: its links, pictures, previews, reference and fonts.
 
-`make test` builds the book, with warnings as errors. The tests in `test_pages` open it in a browser.
+`make test-book` builds the book, with warnings as errors. The tests in `test_pages` open it in a browser.
 """
 
 import re

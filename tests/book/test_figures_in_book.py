@@ -34,8 +34,8 @@ FIGURES: dict[tuple[str, str], StoredFigure] = {
     for name, written in figures.items()
 }
 _KINDS = [figure.spec["kind"] for figure in FIGURES.values()]
-#: Figures of one kind are drawn by the same code: `make test` looks at the first of each, `make test CHAPTER=name` at
-#: those of the chapter, `make test-all` at all.
+#: Figures of one kind are drawn by the same code: `make test-book` looks at the first of each,
+#: `make test CHAPTER=name` at those of the chapter, `make test-all` at all.
 every_figure = pytest.mark.parametrize(
     ("page_name", "name"),
     [

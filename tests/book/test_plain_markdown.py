@@ -16,6 +16,8 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import docutils_namespace
 
+pytestmark = pytest.mark.browser
+
 ROOT = Path(__file__).parents[2]
 CHOICES = "Which?\n\n1. a\n2. b\n3. c"
 NUMBER = "How many?"

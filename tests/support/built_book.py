@@ -1,4 +1,4 @@
-"""The book that `make test` has built, as files."""
+"""The book that `make test-book` has built, as files."""
 
 import base64
 import io
@@ -34,7 +34,7 @@ CHAPTER = os.environ.get("ATTENTION_CHAPTER")
 
 @cache
 def soup(path: Path) -> BeautifulSoup:
-    assert path.exists(), f"{path.relative_to(ROOT)} is missing: make test builds it"
+    assert path.exists(), f"{path.relative_to(ROOT)} is missing: make test-book builds it"
     return BeautifulSoup(path.read_text("utf-8"), "html.parser")
 
 

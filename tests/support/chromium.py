@@ -28,7 +28,7 @@ GET_DEBIANS = (
     "apt-get update; DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium"
 )
 MISSING = (
-    "make test needs Chromium or Chrome, and none starts here. Install it (Debian: apt-get install "
+    "make test-book needs Chromium or Chrome, and none starts here. Install it (Debian: apt-get install "
     "chromium; Ubuntu: snap install chromium; Fedora: dnf install chromium; macOS: brew install --cask chromium) or "
     "set CHROMIUM to its path. If Playwright's Chromium lacks libraries, run sudo .venv/bin/playwright install-deps."
 )
