@@ -19,6 +19,9 @@ NAMES = sorted(path.stem for path in CHAPTERS.glob("*.ipynb"))
 MAX_SENTENCES = 4
 MAX_PRINTED_LINES = 3
 MAX_CELL_LINES = 20
+#: Pixels that a figure has on a phone of 360, and the smallest letters that can be read there.
+PHONE_WIDTH = 328
+SMALLEST_LETTERS = 10
 #: Sections after the lesson, in this order.
 AFTER = ["Summary", "Exercises", "Going deeper", "Where this comes from"]
 #: What a fold may be called, apart from a reveal, whose label says what it shows.
@@ -169,6 +172,21 @@ def colours_come_from_one_table(notebook: NotebookNode) -> Iterator[str]:
     for cell in visible_code(notebook):
         if found := OWN_COLOUR.search(cell.source):
             yield f"{found[0]!r}: take a colour from utils.figures.plotting: {cell.source[:50]!r}"
+
+
+@rule
+def letters_of_charts_can_be_read_on_a_phone(notebook: NotebookNode) -> Iterator[str]:
+    for cell in visible_code(notebook):
+        for output in cell.get("outputs", ()):
+            chart = output.get("data", {}).get("image/svg+xml", "")
+            width = (
+                float(match[1]) if (match := re.search(r'class="chart" viewBox="0 0 ([\d.]+) ', chart)) else 0
+            )
+            for size in sorted(
+                {float(size) for size in re.findall(r"<text[^>]*font-size:([\d.]+)px", chart)}
+            )[:1]:
+                if (shown := size * min(1, PHONE_WIDTH / width)) < SMALLEST_LETTERS:
+                    yield f"letters of {shown:.1f} px on a phone, at least {SMALLEST_LETTERS}: {cell.source[:50]!r}"
 
 
 @rule

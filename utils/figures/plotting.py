@@ -361,8 +361,8 @@ def words_in_boxes(ax: Axes, x: float, y: float, words: Sequence[str], longest: 
 
 def page_of_boxes(height: float) -> Axes:
     """Axes for :func:`words_in_boxes`, in points, y from ``-height`` to 0, with what the boxes mean at the top."""
-    ax = plt.subplots(figsize=(370 / 72, height / 72))[1]
-    ax.set(xlim=(0, 370), ylim=(-height, 0))
+    ax = plt.subplots(figsize=(SIZE[0], height / 72))[1]
+    ax.set(xlim=(0, 72 * SIZE[0]), ylim=(-height, 0))
     ax.axis("off")
     words_in_boxes(ax, 2, -12, ["not shared", "a word", "run of 2", "run of 3", "4 or more"], range(5))
     return ax
