@@ -33,6 +33,9 @@ OF_OTHERS = {"extra_extensions", "enc_valid_len", "enc_valid_lens"} | {
     "early_stopping",
     "no_repeat_ngram_size",
     "past_key_values",
+    "hallucination_silence_threshold",
+    "top_k",
+    "top_p",
 }
 
 
