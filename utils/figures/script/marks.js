@@ -122,7 +122,7 @@ const marks = (() => {
       : label(text, 0, 0, { transform: `translate(${round(x + 4)} ${round(y)}) rotate(-90)`, class: "number" });
   };
 
-  const UPRIGHT = 16; // under narrower columns, slanted words would touch
+  const UPRIGHT = 18; // under narrower columns, slanted words would touch
 
   // Labels under columns: straight if they fit. Of many numbers that do not fit, each fifth is written; words are turned.
   /** @param {string[]} words @param {number} left @param {number} step @param {number} top */
