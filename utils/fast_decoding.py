@@ -412,7 +412,7 @@ def look_up(words: Int[Tensor, "1 n"], num_drafts: int, *, length: int = 2) -> I
     >>> look_up(torch.tensor([[5, 7, 1, 3, 5, 7]]), 3)  # after 5 and 7 came 1
     tensor([[1, 3, 5]])
 
-    Source: Saxena (2023), "Prompt Lookup Decoding". Explained in chapters/chat_model.
+    Source: Saxena (2023), "Prompt Lookup Decoding". Explained in chapters/fast_decoding.
     """
     if len(words) != 1:
         raise ValueError(f"words must be one text, got {len(words)}")

@@ -122,6 +122,8 @@ const marks = (() => {
       : label(text, 0, 0, { transform: `translate(${round(x + 4)} ${round(y)}) rotate(-90)`, class: "number" });
   };
 
+  const UPRIGHT = 18; // under narrower columns, slanted words would touch
+
   // Labels under columns: straight if they fit. Of many numbers that do not fit, each fifth is written; words are turned.
   /** @param {string[]} words @param {number} left @param {number} step @param {number} top */
   const columnLabels = (words, left, step, top) => {
@@ -130,9 +132,10 @@ const marks = (() => {
     return words.map(spelled).map((text, j) => {
       if (j % each) return false;
       const x = left + (j + 0.5) * step;
-      return turned
-        ? label(text, 0, 0, { transform: `translate(${round(x + 3)} ${round(top + 12)}) rotate(-45)`, class: "end" })
-        : label(text, x, top + 15, { class: "middle" });
+      if (!turned) return label(text, x, top + 15, { class: "middle" });
+      const [place, angle] =
+        step < UPRIGHT ? [`${round(x + 4)} ${round(top + 7)}`, -90] : [`${round(x + 3)} ${round(top + 12)}`, -45];
+      return label(text, 0, 0, { transform: `translate(${place}) rotate(${angle})`, class: "end" });
     });
   };
 
@@ -147,7 +150,8 @@ const marks = (() => {
 
   // How much room they take.
   /** @param {string[]} labels @param {number} step */
-  const labelsHeight = (labels, step) => (turns(labels, step) ? 10 + 0.72 * widest(labels.map(spelled)) : 20);
+  const labelsHeight = (labels, step) =>
+    turns(labels, step) ? 10 + (step < UPRIGHT ? 1 : 0.72) * widest(labels.map(spelled)) : 20;
 
   // A table in one path for each of its values: stretches of equal values in its rows are one rectangle.
   /**

@@ -37,20 +37,29 @@ def test_of_many_values_every_fifth_is_written() -> None:
     assert written == ["0", "1", "0", "5", "10", "0", "1", "2"]  # those of the scale come first
 
 
-@pytest.mark.parametrize("keys", ["numbers", "words"])
-def test_of_many_numbers_under_columns_every_fifth_is_written(keys: str) -> None:
-    """Words are all written, and turned."""
-    names = [f"{'' if keys == 'numbers' else 's'}{tenth / 10:.1f}" for tenth in range(23)]
-    figure = Heads(
-        lambda head, layer: {"weights": torch.full((2, 23), 0.5), "share": 0.5},
-        {"head": [1, 2], "layer": [1]}, free=True, queries=["a", "b"], keys=names, name="times", alt="", say="",
+def of_columns(keys: list[str]) -> Heads:
+    return Heads(
+        lambda head, layer: {"weights": torch.full((2, len(keys)), 0.5), "share": 0.5},
+        {"head": [1, 2], "layer": [1]}, free=True, queries=["a", "b"], keys=keys, name="times", alt="", say="",
         labels={"share": ["share"]},
     )  # fmt: skip
-    drawn = figure.draw(328)
-    written = [text for text in texts(drawn) if text in names]
-    turned = [text for text in marks(drawn, "text") if "rotate(-45)" in text.get("transform", "")]
-    assert written == (names[::5] if keys == "numbers" else names)
-    assert len(turned) == (0 if keys == "numbers" else 23)
+
+
+def test_of_many_numbers_under_columns_every_fifth_is_written() -> None:
+    names = [f"{tenth / 10:.1f}" for tenth in range(23)]
+    drawn = of_columns(names).draw(328)
+    assert [text for text in texts(drawn) if text in names] == names[::5]
+    assert "rotate" not in drawn
+
+
+@pytest.mark.parametrize(("width", "angle"), [(328, -90), (820, -45)])
+def test_words_under_columns_are_turned_and_stand_upright_where_slanted_ones_would_touch(
+    width: int, angle: int
+) -> None:
+    names = [f"word{number}" for number in range(23)]
+    drawn = of_columns(names).draw(width)
+    turned = [text.text for text in marks(drawn, "text") if f"rotate({angle})" in text.get("transform", "")]
+    assert turned == names
 
 
 def test_cells_need_two_axes() -> None:
