@@ -91,7 +91,7 @@ def _parts(says: str, first: list[float], second: list[float]) -> Case:
 
 
 @against(
-    2,
+    3,
     "The common m is the larger of both. Each part's t and c get the factor exp(own m - common m).",
     "`shrink_1, shrink_2 = (m_1 - m).exp(), (m_2 - m).exp()`, then `t = shrink_1 * t_1 + shrink_2 * t_2`.",
     cases=[
