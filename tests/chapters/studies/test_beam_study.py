@@ -32,7 +32,7 @@ STORED = json.loads(RESULTS.read_text("utf-8"))["parts"]
 @pytest.fixture(scope="module")
 def small():
     """A task, and a translator that has hardly learned anything but to come to an end."""
-    task = grammar_task(8, num_tokens=8_000, longest=12, num_test=20, edges=(8,))
+    task = grammar_task(8, num_tokens=2_000, longest=12, num_test=20, edges=(8,))
     model = train(task, "attention", width=16)
     with torch.no_grad():
         model.decoder.output.bias[EOS] += 1
