@@ -117,11 +117,11 @@ def mel_filters(
 ) -> Float[Tensor, "bands frequencies"]:
     r"""How much of each frequency counts for each band: triangles whose corners are equally far apart for our ears.
 
-    The scale of the ears is linear up to 1000 Hz, and logarithmic above: a pitch of :math:`f` Hz is at
+    The scale of the ears is linear up to 1000 Hz, where a pitch of :math:`f` Hz is at :math:`3 f / 200`. Above, it is
+    logarithmic, and the pitch is at
 
     .. math::
-        m(f) &= 3 f / 200 && \text{up to 1000 Hz} \\
-        m(f) &= 15 + 27 \ln(f / 1000) / \ln 6.4 && \text{above}
+        15 + 27 \ln(f / 1000) / \ln 6.4.
 
     Each triangle begins at the peak of the one below and ends at the peak of the one above; its area is 1, in Hz.
 
