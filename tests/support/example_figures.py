@@ -1,5 +1,6 @@
 """A figure of each kind, as large as those of the chapters; the numbers are drawn at random."""
 
+import functools
 import io
 import wave
 
@@ -532,6 +533,7 @@ def looked_at(name: str = "picture") -> Weights:
     )
 
 
+@functools.cache
 def examples() -> dict[str, Figure]:
     """By name; every kind, and Weights and Alignment in all forms that they have."""
     made = [

@@ -1,7 +1,7 @@
-"""Kernels for the tests of chapters, as copies of one process that has imported PyTorch already.
+"""Kernels for the tests of chapters, as copies of one process that has imported PyTorch and matplotlib already.
 
-Importing it takes each of two dozen kernels six seconds of a processor. A copy runs `ipykernel_launcher` as Jupyter's
-own process would, in the folder and with the variables that Jupyter gives it, and has no names but its own.
+Importing them takes each of two dozen kernels eight seconds of a processor. A copy runs `ipykernel_launcher` as a
+process of Jupyter would, in the folder and with the variables that Jupyter gives it, and has no names but its own.
 """
 
 import multiprocessing
@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection
 from threading import Thread
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["ipykernel.kernelapp", "torch._dynamo"])
+PROCESSES.set_forkserver_preload(["ipykernel.kernelapp", "matplotlib.pyplot", "torch._dynamo"])
 
 
 def end_with_the_tests() -> None:
