@@ -27,7 +27,7 @@ class KernelThatStarts(RunningKernel):
         with pytest.MonkeyPatch.context() as patched:
             if sys.platform == "linux":  # elsewhere a copy of a process may not use all libraries
                 patched.setattr(local_provisioner, "launch_kernel", KernelProcess)
-                # A kernel sets it before it imports matplotlib, which its copies have imported already.
+                # A kernel sets it before matplotlib is imported; in a copy it is imported already.
                 patched.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
             try:
                 super().__init__(*args, **options)

@@ -4,6 +4,7 @@ Each rule takes a notebook and yields a sentence for each fault, as in ``test_no
 """
 
 import ast
+import math
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -179,13 +180,10 @@ def letters_of_charts_can_be_read_on_a_phone(notebook: NotebookNode) -> Iterator
     for cell in visible_code(notebook):
         for output in cell.get("outputs", ()):
             chart = output.get("data", {}).get("image/svg+xml", "")
-            width = (
-                float(match[1]) if (match := re.search(r'class="chart" viewBox="0 0 ([\d.]+) ', chart)) else 0
-            )
-            for size in sorted(
-                {float(size) for size in re.findall(r"<text[^>]*font-size:([\d.]+)px", chart)}
-            )[:1]:
-                if (shown := size * min(1, PHONE_WIDTH / width)) < SMALLEST_LETTERS:
+            sizes = [float(size) for size in re.findall(r"<text[^>]*font-size:([\d.]+)px", chart)]
+            for width in re.findall(r'class="chart" viewBox="0 0 ([\d.]+) ', chart):
+                shown = min(sizes, default=math.inf) * min(1, PHONE_WIDTH / float(width))
+                if shown < SMALLEST_LETTERS:
                     yield f"letters of {shown:.1f} px on a phone, at least {SMALLEST_LETTERS}: {cell.source[:50]!r}"
 
 
@@ -233,3 +231,14 @@ def test_a_long_print_is_found() -> None:
     assert "4 printed lines" in next(a_result_is_a_picture_or_a_table(notebook))
     notebook.cells[0].metadata.tags = ["solution"]
     assert list(a_result_is_a_picture_or_a_table(notebook)) == []
+
+
+def test_small_letters_of_a_chart_are_found() -> None:
+    def faults(width: int) -> list[str]:
+        svg = f'<svg class="chart" viewBox="0 0 {width} 200"><text style="font-size:11px">a</text></svg>'
+        chart = nbformat.v4.new_output("display_data", data={"image/svg+xml": svg})
+        notebook = nbformat.v4.new_notebook(cells=[cell("draw()", outputs=[chart])])
+        return list(letters_of_charts_can_be_read_on_a_phone(notebook))
+
+    assert faults(360) == []  # 11 * 328 / 360 is 10.02
+    assert faults(361) == ["letters of 10.0 px on a phone, at least 10: 'draw()'"]
